@@ -1,0 +1,65 @@
+// Who lives how long: each storage from birth to death.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "tidemark/analyses/answer_parts.h"
+#include "tidemark/base/diagnostics.h"
+#include "tidemark/tape/tape.h"
+
+namespace tidemark {
+
+// How far a life reaches.
+enum class LifeSpan : std::uint8_t {
+  WithinPhase,   // born and dead in one phase of one step
+  WithinStep,    // born in one phase, dead in another (activations kept for the backward)
+  AcrossSteps,   // dead in a later step
+  ToTheEnd,      // never freed
+};
+inline constexpr std::size_t kLifeSpanCount = 4;
+std::string_view name_of(LifeSpan span);
+
+struct LifetimesOptions : Selection {  // a step selects what is born in it
+  std::size_t top = 10;
+};
+
+struct Lifetime {
+  StorageFact storage;  // as it was at its largest
+  std::optional<When> died;
+  std::int64_t events = 0, time_ns = 0;  // how long it lived
+  LifeSpan span = LifeSpan::ToTheEnd;
+};
+
+struct LifetimeGroup {
+  Category category = Category::Unknown;  // the last one
+  LifeSpan span = LifeSpan::ToTheEnd;
+  std::int64_t count = 0, allocated_bytes = 0, largest_bytes = 0;
+  std::int64_t mean_events = 0;
+};
+
+struct LifetimesAnswer {
+  std::int64_t storages = 0;
+  std::vector<LifetimeGroup> groups;  // most bytes first
+  std::vector<Lifetime> heaviest;     // most bytes times events first
+  Diagnostics diagnostics;
+};
+
+class LifetimesAccumulator {
+ public:
+  explicit LifetimesAccumulator(const Tables& tables, LifetimesOptions options = {});
+  ~LifetimesAccumulator();
+  LifetimesAccumulator(LifetimesAccumulator&&) noexcept;
+  LifetimesAccumulator& operator=(LifetimesAccumulator&&) noexcept;
+
+  void add(const Event& event);
+  LifetimesAnswer answer() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+LifetimesAnswer find_lifetimes(const Tape& tape, const LifetimesOptions& options = {});
+
+}  // namespace tidemark

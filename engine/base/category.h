@@ -1,0 +1,44 @@
+// The categories a storage can be in, and the phases of training: the words every face shares.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace tidemark {
+
+enum class Category : std::uint8_t {
+  Unknown,
+  Parameter,
+  Buffer,
+  Gradient,
+  Activation,
+  Temporary,
+  OptimizerState,
+  Input,
+  ShardedParameter,
+  UnshardedParameter,
+  ShardedGradient,
+  UnshardedGradient,
+  AllGather,
+  ReduceScatter,
+  AutogradDetail,
+  Workspace,
+  Other,
+};
+inline constexpr std::size_t kCategoryCount = 17;
+
+enum class Phase : std::uint8_t { Other, Forward, Backward, Recompute, Optimizer };
+inline constexpr std::size_t kPhaseCount = 5;
+
+std::string_view name_of(Category category);
+std::string_view name_of(Phase phase);
+std::optional<Category> category_named(std::string_view name);
+std::optional<Phase> phase_named(std::string_view name);
+
+// Bytes by category, indexed by the category's number.
+using CategoryBytes = std::array<std::int64_t, kCategoryCount>;
+
+}  // namespace tidemark

@@ -1,0 +1,175 @@
+// Fills event rows from calls, and hands full blocks to a writer.
+#include "tidemark/tape/builder.h"
+
+#include <algorithm>
+
+#include "tidemark/tape/file_writer.h"
+
+namespace tidemark {
+
+void TapeBuilder::write(Kind kind, const Place& place, Event row) {
+  row.kind = kind;
+  row.time_ns = next_time_ns_++;
+  row.phase = place.phase.value_or(phase_);
+  row.stack = place.stack;
+  row.stream = place.stream;
+  if (!row.call) row.call = place.call;
+  if (!row.scope) row.scope = place.scope.value_or(innermost_scope());
+  events_.push(row);
+  last_ = row;
+  if (writer_ && events_.size() - written_ >= kBlockEvents) spill(kBlockEvents);
+}
+
+// Fills in what the storage's history says: a free carries the size, device and category it ends.
+void TapeBuilder::write_storage(Kind kind, StorageId storage, Event row, const Place& place) {
+  row.kind = kind;
+  row.subject = storage.value;
+  const StorageChange change = storages_.apply(row);
+  if (kind != Kind::Alloc) {
+    const StorageState& known = kind == Kind::Free ? change.before : change.after;
+    row.device = known.device;
+    if (kind != Kind::Resize) row.bytes = known.bytes;
+    if (kind != Kind::Relabel) row.category = known.category;
+  }
+  write(kind, place, row);
+}
+
+StorageId TapeBuilder::new_storage() { return StorageId(storage_count_++); }
+
+StorageId TapeBuilder::alloc(DeviceId device, std::int64_t bytes, Category category,
+                             const Place& place) {
+  const StorageId storage = new_storage();
+  alloc_as(storage, device, bytes, category, place);
+  return storage;
+}
+
+void TapeBuilder::alloc_as(StorageId storage, DeviceId device, std::int64_t bytes,
+                           Category category, const Place& place) {
+  Event row;
+  row.bytes = bytes;
+  row.category = category;
+  row.device = device;
+  write_storage(Kind::Alloc, storage, row, place);
+}
+
+void TapeBuilder::free(StorageId storage, const Place& place) {
+  write_storage(Kind::Free, storage, {}, place);
+}
+
+void TapeBuilder::resize(StorageId storage, std::int64_t bytes, const Place& place) {
+  Event row;
+  row.bytes = bytes;
+  write_storage(Kind::Resize, storage, row, place);
+}
+
+void TapeBuilder::relabel(StorageId storage, Category category, const Place& place) {
+  Event row;
+  row.category = category;
+  write_storage(Kind::Relabel, storage, row, place);
+}
+
+void TapeBuilder::input(StorageId storage, const Place& place) {
+  write_storage(Kind::Input, storage, {}, place);
+}
+
+void TapeBuilder::output(StorageId storage, const Place& place) {
+  write_storage(Kind::Output, storage, {}, place);
+}
+
+void TapeBuilder::begin_scope(ScopeId scope, const Place& place) {
+  open_.push_back(scope);
+  Event row;
+  row.scope = scope;
+  write(Kind::ScopeBegin, place, row);
+}
+
+void TapeBuilder::end_scope(ScopeId scope, const Place& place) {
+  Event row;
+  row.scope = scope;
+  write(Kind::ScopeEnd, place, row);
+  auto innermost = std::find(open_.rbegin(), open_.rend(), scope);
+  if (innermost != open_.rend()) open_.erase(std::next(innermost).base());
+}
+
+void TapeBuilder::begin_call(CallId call, const Place& place) {
+  Event row;
+  row.call = call;
+  write(Kind::CallBegin, place, row);
+}
+
+void TapeBuilder::end_call(CallId call, const Place& place) {
+  Event row;
+  row.call = call;
+  write(Kind::CallEnd, place, row);
+}
+
+void TapeBuilder::set_phase(Phase phase) {
+  phase_ = phase;
+  write(Kind::Phase, {}, {});
+}
+
+void TapeBuilder::begin_step() { write(Kind::Step, {}, {}); }
+
+void TapeBuilder::mark(std::string_view text, const Place& place) {
+  Event row;
+  row.subject = tables_.strings.intern(text).value;
+  write(Kind::Mark, place, row);
+}
+
+void TapeBuilder::map_segment(DeviceId device, std::uint32_t segment, std::int64_t bytes,
+                              const Place& place) {
+  Event row;
+  row.device = device;
+  row.subject = segment;
+  row.bytes = bytes;
+  write(Kind::SegmentMap, place, row);
+}
+
+void TapeBuilder::unmap_segment(DeviceId device, std::uint32_t segment, std::int64_t bytes,
+                                const Place& place) {
+  Event row;
+  row.device = device;
+  row.subject = segment;
+  row.bytes = bytes;
+  write(Kind::SegmentUnmap, place, row);
+}
+
+void TapeBuilder::diagnose(std::string_view code, Severity severity, std::string where,
+                           std::string message, std::int64_t count) {
+  diagnostics_.add(code, severity, std::move(where), std::move(message), count);
+}
+
+void TapeBuilder::spill_to(TapeWriter& writer, bool keep) {
+  writer_ = &writer;
+  keep_ = keep;
+}
+
+void TapeBuilder::spill(std::size_t least) {
+  while (events_.size() - written_ >= least && events_.size() > written_) {
+    const std::size_t count = std::min(kBlockEvents, events_.size() - written_);
+    writer_->write(tables_, events_, written_, count);
+    written_ += count;
+  }
+  if (keep_ || written_ < events_.size()) return;
+  spilled_ += written_;
+  written_ = 0;
+  events_.clear();
+}
+
+void TapeBuilder::flush() {
+  if (!writer_) return;
+  spill(1);
+  writer_->flush();
+}
+
+Tape TapeBuilder::finish() {
+  if (writer_) {
+    spill(1);
+    writer_->finish(tables_, diagnostics_);
+  }
+  TapeBuilder done;
+  std::swap(done, *this);
+  return Tape(std::move(done.tables_), std::move(done.events_), std::move(done.diagnostics_));
+}
+
+}  // namespace tidemark
