@@ -28,6 +28,7 @@ void Checksum::eat(const std::byte* block) {
 }
 
 void Checksum::update(std::span<const std::byte> bytes) {
+  if (bytes.empty()) return;  // an empty span may point nowhere
   length_ += bytes.size();
   if (pending_size_ > 0) {
     const std::size_t taken = std::min(kBlock - pending_size_, bytes.size());

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "tidemark/base/saturating.h"
+
 namespace tidemark {
 
 std::string_view name_of(Severity severity) {
@@ -18,7 +20,7 @@ void Diagnostics::add(std::string_view code, Severity severity, std::string wher
                       std::string message, std::int64_t count) {
   auto known = std::find_if(all_.begin(), all_.end(), [&](auto& d) { return d.code == code; });
   if (known != all_.end()) {
-    known->count += count;
+    known->count = add_saturating(known->count, count);
     return;
   }
   all_.push_back({std::string(code), severity, count, std::move(where), std::move(message)});

@@ -3,25 +3,52 @@
 
 #include <algorithm>
 
+#include "tidemark/base/error.h"
+#include "tidemark/base/saturating.h"
 #include "tidemark/tape/file_writer.h"
 
 namespace tidemark {
+namespace {
+
+void expect_known(bool known, const char* what) {
+  if (!known)
+    throw Error(ErrorCode::BadArgument, std::string("an event names ") + what +
+                                            " that its tape does not know");
+}
+
+template <class IdType, class Rows>
+bool is_row(IdType id, const Rows& rows) {
+  return id.value < rows.size();
+}
+
+}  // namespace
+
+// A wrong id would be met much later, by whoever reads the tape.
+void TapeBuilder::check_ids(const Event& row) const {
+  expect_known(!row.scope || is_row(row.scope, tables_.scopes()), "a scope");
+  expect_known(!row.stack || is_row(row.stack, tables_.stacks()), "a stack");
+  expect_known(!row.call || is_row(row.call, tables_.calls()), "a call");
+  expect_known(!row.stream || is_row(row.stream, tables_.streams()), "a stream");
+}
 
 void TapeBuilder::write(Kind kind, const Place& place, Event row) {
   row.kind = kind;
-  row.time_ns = next_time_ns_++;
+  row.time_ns = next_time_ns_;
   row.phase = place.phase.value_or(phase_);
   row.stack = place.stack;
   row.stream = place.stream;
   if (!row.call) row.call = place.call;
   if (!row.scope) row.scope = place.scope.value_or(innermost_scope());
+  check_ids(row);
   events_.push(row);
   last_ = row;
+  next_time_ns_ = add_saturating(next_time_ns_, 1);
   if (writer_ && events_.size() - written_ >= kBlockEvents) spill(kBlockEvents);
 }
 
 // Fills in what the storage's history says: a free carries the size, device and category it ends.
 void TapeBuilder::write_storage(Kind kind, StorageId storage, Event row, const Place& place) {
+  expect_known(storage.value < storage_count_ && storage.value < size() + kBlockEvents, "a storage");
   row.kind = kind;
   row.subject = storage.value;
   const StorageChange change = storages_.apply(row);
@@ -45,6 +72,7 @@ StorageId TapeBuilder::alloc(DeviceId device, std::int64_t bytes, Category categ
 
 void TapeBuilder::alloc_as(StorageId storage, DeviceId device, std::int64_t bytes,
                            Category category, const Place& place) {
+  expect_known(is_row(device, tables_.devices()), "a device");
   Event row;
   row.bytes = bytes;
   row.category = category;
@@ -77,13 +105,15 @@ void TapeBuilder::output(StorageId storage, const Place& place) {
 }
 
 void TapeBuilder::begin_scope(ScopeId scope, const Place& place) {
-  open_.push_back(scope);
+  expect_known(is_row(scope, tables_.scopes()), "a scope");
   Event row;
   row.scope = scope;
   write(Kind::ScopeBegin, place, row);
+  open_.push_back(scope);
 }
 
 void TapeBuilder::end_scope(ScopeId scope, const Place& place) {
+  expect_known(is_row(scope, tables_.scopes()), "a scope");
   Event row;
   row.scope = scope;
   write(Kind::ScopeEnd, place, row);
@@ -92,23 +122,26 @@ void TapeBuilder::end_scope(ScopeId scope, const Place& place) {
 }
 
 void TapeBuilder::begin_call(CallId call, const Place& place) {
+  expect_known(is_row(call, tables_.calls()), "a call");
   Event row;
   row.call = call;
   write(Kind::CallBegin, place, row);
 }
 
 void TapeBuilder::end_call(CallId call, const Place& place) {
+  expect_known(is_row(call, tables_.calls()), "a call");
   Event row;
   row.call = call;
   write(Kind::CallEnd, place, row);
 }
 
-void TapeBuilder::set_phase(Phase phase) {
+void TapeBuilder::set_phase(Phase phase, Place place) {
   phase_ = phase;
-  write(Kind::Phase, {}, {});
+  place.phase = phase;
+  write(Kind::Phase, place, {});
 }
 
-void TapeBuilder::begin_step() { write(Kind::Step, {}, {}); }
+void TapeBuilder::begin_step(const Place& place) { write(Kind::Step, place, {}); }
 
 void TapeBuilder::mark(std::string_view text, const Place& place) {
   Event row;
@@ -118,6 +151,7 @@ void TapeBuilder::mark(std::string_view text, const Place& place) {
 
 void TapeBuilder::map_segment(DeviceId device, std::uint32_t segment, std::int64_t bytes,
                               const Place& place) {
+  expect_known(is_row(device, tables_.devices()), "a device");
   Event row;
   row.device = device;
   row.subject = segment;
@@ -127,6 +161,7 @@ void TapeBuilder::map_segment(DeviceId device, std::uint32_t segment, std::int64
 
 void TapeBuilder::unmap_segment(DeviceId device, std::uint32_t segment, std::int64_t bytes,
                                 const Place& place) {
+  expect_known(is_row(device, tables_.devices()), "a device");
   Event row;
   row.device = device;
   row.subject = segment;

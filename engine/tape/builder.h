@@ -22,8 +22,8 @@ struct Place {
   std::optional<Phase> phase;    // left out: the phase of the builder
 };
 
-// Irregular events (a double free) are written as they come: `verify` and replay name them.
-// Not for several threads at once.
+// Irregular events (a double free) are written as they come: `verify` and replay name them. An id
+// that is not of this builder's tables throws Error(BadArgument). Not for several threads at once.
 class TapeBuilder {
  public:
   Tables& tables() { return tables_; }
@@ -48,15 +48,16 @@ class TapeBuilder {
   void end_scope(ScopeId scope, const Place& place = {});
   void begin_call(CallId call, const Place& place = {});
   void end_call(CallId call, const Place& place = {});
-  void set_phase(Phase phase);
-  void begin_step();
+  void set_phase(Phase phase, Place place = {});
+  void begin_step(const Place& place = {});
   void mark(std::string_view text, const Place& place = {});
   void map_segment(DeviceId device, std::uint32_t segment, std::int64_t bytes,
                    const Place& place = {});
   void unmap_segment(DeviceId device, std::uint32_t segment, std::int64_t bytes,
                      const Place& place = {});
 
-  // A number for a storage that will be named before it is born, or never is.
+  // A number for a storage that will be named before it is born, or never is. At most kBlockEvents
+  // numbers may be ahead of the events: readers take higher ones for damage.
   StorageId new_storage();
   // Births a storage that new_storage() numbered.
   void alloc_as(StorageId storage, DeviceId device, std::int64_t bytes, Category category,
@@ -77,6 +78,7 @@ class TapeBuilder {
 
  private:
   void write(Kind kind, const Place& place, Event row);
+  void check_ids(const Event& row) const;
   void write_storage(Kind kind, StorageId storage, Event row, const Place& place);
   void spill(std::size_t least);
 

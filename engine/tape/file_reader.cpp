@@ -28,9 +28,10 @@ class FileReader {
     } catch (const Error& damage) {
       // What came before the damage is good; with nothing before it there is nothing to give.
       events_.grow_to(good_events_);
-      if (events_.size() == 0 || damage.code() == ErrorCode::Unsupported) throw;
-      diagnostics_.add(name_of(damage.code()) == "truncated" ? "truncated-file" : "damaged-file",
-                       Severity::Warning, damage.where(),
+      if (events_.size() == 0 || damage.code() == ErrorCode::Unsupported)
+        fail(damage.code(), damage.message(), damage.hint());
+      const bool is_cut = damage.code() == ErrorCode::Truncated;
+      diagnostics_.add(is_cut ? "truncated-file" : "damaged-file", Severity::Warning, place(),
                        damage.message() + "; the " + std::to_string(events_.size()) +
                            " events before it were read");
     }
@@ -40,8 +41,10 @@ class FileReader {
  private:
   [[noreturn]] void fail(ErrorCode code, const std::string& message,
                          const std::string& hint = {}) const {
-    throw Error(code, message, name_ + " at byte " + std::to_string(block_at_), hint);
+    throw Error(code, message, place(), hint);
   }
+
+  std::string place() const { return name_ + " at byte " + std::to_string(block_at_); }
 
   void read_file_header() {
     std::array<std::byte, kFileHeaderBytes> raw{};
@@ -86,7 +89,7 @@ class FileReader {
 
   bool decode(BlockKind kind, const BlockHeader& header, const std::vector<std::byte>& raw) {
     switch (kind) {
-      case BlockKind::Tables: TableDecoder::decode(raw, tables_); return true;
+      case BlockKind::Tables: decode_tables(raw, tables_); return true;
       case BlockKind::Events: copy_events(header, raw); return true;
       case BlockKind::Diagnostics: diagnostics_.add(decode_diagnostics(raw)); return true;
       case BlockKind::End: return end(raw);
@@ -198,30 +201,39 @@ bool all_below(std::span<const T> values, std::size_t limit) {
   return highest < limit;
 }
 
+// Storages are numbered about when they are first named: see TapeBuilder::new_storage.
+bool subjects_in_range(std::span<const std::uint8_t> kinds, std::span<const std::uint32_t> subjects,
+                       std::span<const std::uint8_t> devices, std::size_t events,
+                       const Tables& tables) {
+  std::array<std::uint64_t, kKindCount> subject_limits{};
+  std::array<std::uint32_t, kKindCount> device_limits{};
+  for (std::size_t k = 0; k < kKindCount; ++k) {
+    const Kind kind = static_cast<Kind>(k);
+    const bool needs_device = kind == Kind::Alloc || kind >= Kind::SegmentMap;
+    subject_limits[k] = is_about_storage(kind) ? events + kBlockEvents
+                        : kind == Kind::Mark   ? tables.strings.size()
+                                               : UINT64_MAX;
+    device_limits[k] = needs_device ? DeviceId::kNone : UINT32_MAX;
+  }
+  bool good = true;
+  for (std::size_t i = 0; i < kinds.size(); ++i)
+    good &= (subjects[i] < subject_limits[kinds[i]]) & (devices[i] < device_limits[kinds[i]]);
+  return good;
+}
+
 bool FileReader::ids_in_range(const EventColumns& events, std::size_t first,
                               const Tables& tables) {
   const auto tail = [&](auto values) { return values.subspan(first); };
-  bool good = all_below(tail(events.kinds()), kKindCount) &&
-              all_below(tail(events.categories()), kCategoryCount) &&
-              all_below(tail(events.phases()), kPhaseCount) &&
-              needed_rows(tail(events.scopes())) <= tables.scopes().size() &&
-              needed_rows(tail(events.stacks())) <= tables.stacks().size() &&
-              needed_rows(tail(events.calls())) <= tables.calls().size() &&
-              needed_rows(tail(events.streams())) <= tables.streams().size() &&
-              needed_rows(tail(events.devices())) <= tables.devices().size();
-  if (!good) return false;
-  const auto kinds = tail(events.kinds());
-  const auto devices = tail(events.devices());
-  const auto subjects = tail(events.subjects());
-  // A storage is numbered when first named, so its number is below the count of events.
-  bool bad = false;
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    const Kind kind = static_cast<Kind>(kinds[i]);
-    bad |= is_about_storage(kind) & (subjects[i] >= events.size());
-    bad |= (kind == Kind::Mark) & (subjects[i] >= tables.strings.size());
-    bad |= (kind == Kind::Alloc) & (devices[i] == DeviceId::kNone);
-  }
-  return !bad;
+  const bool good = all_below(tail(events.kinds()), kKindCount) &&
+                    all_below(tail(events.categories()), kCategoryCount) &&
+                    all_below(tail(events.phases()), kPhaseCount) &&
+                    needed_rows(tail(events.scopes())) <= tables.scopes().size() &&
+                    needed_rows(tail(events.stacks())) <= tables.stacks().size() &&
+                    needed_rows(tail(events.calls())) <= tables.calls().size() &&
+                    needed_rows(tail(events.streams())) <= tables.streams().size() &&
+                    needed_rows(tail(events.devices())) <= tables.devices().size();
+  return good && subjects_in_range(tail(events.kinds()), tail(events.subjects()),
+                                   tail(events.devices()), events.size(), tables);
 }
 
 }  // namespace

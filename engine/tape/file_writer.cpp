@@ -37,14 +37,14 @@ ByteWriter encode_new_rows(const Tables& tables, TablesWritten& written) {
     out.number(c.op.value);
     out.number(c.signature.value);
   });
-  const bool new_meta = tables.meta().size() > written.meta;
+  const bool new_meta = tables.meta_changes() > written.meta_changes;
   out.number(static_cast<std::uint32_t>(new_meta ? tables.meta().size() : 0));
   if (new_meta)
     for (const auto& [key, value] : tables.meta()) {
       out.text(key);
       out.text(value);
     }
-  written.meta = tables.meta().size();
+  written.meta_changes = tables.meta_changes();
   return out;
 }
 
@@ -63,7 +63,7 @@ std::vector<std::byte> encode_events(const EventColumns& events, std::size_t fir
 
 TablesWritten sizes_of(const Tables& t) {
   return {t.strings.size(), t.devices().size(), t.streams().size(), t.scopes().size(),
-          t.stacks().size(), t.calls().size(), t.meta().size()};
+          t.stacks().size(), t.calls().size(), t.meta_changes()};
 }
 
 }  // namespace

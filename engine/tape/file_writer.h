@@ -11,9 +11,10 @@
 
 namespace tidemark {
 
-// How many rows of each table are already in the file.
+// How much of each table is already in the file.
 struct TablesWritten {
-  std::size_t strings = 0, devices = 0, streams = 0, scopes = 0, stacks = 0, calls = 0, meta = 0;
+  std::size_t strings = 0, devices = 0, streams = 0, scopes = 0, stacks = 0, calls = 0,
+              meta_changes = 0;
   bool operator==(const TablesWritten&) const = default;
 };
 

@@ -10,10 +10,7 @@
 namespace tidemark {
 
 // Throws Error(BadFormat) for rows that contradict themselves; parents always come first.
-class TableDecoder {
- public:
-  static void decode(std::span<const std::byte> raw, Tables& into);
-};
+void decode_tables(std::span<const std::byte> raw, Tables& into);
 
 Diagnostics decode_diagnostics(std::span<const std::byte> raw);
 

@@ -52,8 +52,8 @@ ScopeId Tables::scope(std::string_view path) {
   const std::size_t above = parent_length(path);
   const ScopeId parent = above > 0 ? scope(path.substr(0, above)) : ScopeId();
   const auto id = next_id<ScopeId>(scopes_, "scopes");
-  append(Scope{name, parent});
-  return id;
+  scopes_.push_back({name, parent});
+  return scope_index_[name] = id;
 }
 
 StackId Tables::stack(StackId caller, std::string_view file, std::uint32_t line,
@@ -62,8 +62,8 @@ StackId Tables::stack(StackId caller, std::string_view file, std::uint32_t line,
   if (auto known = stack_index_.find({caller, node.frame}); known != stack_index_.end())
     return known->second;
   const auto id = next_id<StackId>(stacks_, "stacks");
-  append(node);
-  return id;
+  stacks_.push_back(node);
+  return stack_index_[{caller, node.frame}] = id;
 }
 
 CallId Tables::call(std::string_view op, std::string_view signature) {
@@ -71,14 +71,15 @@ CallId Tables::call(std::string_view op, std::string_view signature) {
   if (auto known = call_index_.find({row.op, row.signature}); known != call_index_.end())
     return known->second;
   const auto id = next_id<CallId>(calls_, "calls");
-  append(row);
-  return id;
+  calls_.push_back(row);
+  return call_index_[{row.op, row.signature}] = id;
 }
 
 void Tables::set_meta(std::string_view key, std::string_view value) {
   if (std::max(key.size(), value.size()) > kMaxNameBytes)
     throw Error(ErrorCode::BadFormat, "a meta entry is too long");
   meta_[std::string(key)] = value;
+  ++meta_changes_;
 }
 
 DeviceId Tables::find_device(std::string_view name) const {
@@ -99,23 +100,6 @@ std::string Tables::source(StackId id) const {
   if (!id) return {};
   const Frame& frame = stacks_[id.value].frame;
   return std::string(strings[frame.file]) + ":" + std::to_string(frame.line);
-}
-
-void Tables::append(const Scope& scope) {
-  scope_index_.emplace(scope.path, ScopeId(static_cast<std::uint32_t>(scopes_.size())));
-  scopes_.push_back(scope);
-}
-
-void Tables::append(const StackNode& node) {
-  stack_index_.emplace(std::pair(node.parent, node.frame),
-                       StackId(static_cast<std::uint32_t>(stacks_.size())));
-  stacks_.push_back(node);
-}
-
-void Tables::append(const Call& call) {
-  call_index_.emplace(std::pair(call.op, call.signature),
-                      CallId(static_cast<std::uint32_t>(calls_.size())));
-  calls_.push_back(call);
 }
 
 }  // namespace tidemark

@@ -64,6 +64,8 @@ class Tables {
   const std::vector<StackNode>& stacks() const { return stacks_; }
   const std::vector<Call>& calls() const { return calls_; }
   const std::map<std::string, std::string>& meta() const { return meta_; }
+  // Grows with every change of meta, so that a writer sees a value that was replaced.
+  std::size_t meta_changes() const { return meta_changes_; }
 
   DeviceId find_device(std::string_view name) const;
   std::string_view scope_path(ScopeId id) const;   // "" for none
@@ -71,18 +73,13 @@ class Tables {
   std::string source(StackId id) const;            // "train.py:12", "" for none
 
  private:
-  // For the file reader: rows as they are in the file, already checked.
-  friend class TableDecoder;
-  void append(const Scope& scope);
-  void append(const StackNode& node);
-  void append(const Call& call);
-
   std::vector<Device> devices_;
   std::vector<std::int64_t> streams_;
   std::vector<Scope> scopes_;
   std::vector<StackNode> stacks_;
   std::vector<Call> calls_;
   std::map<std::string, std::string> meta_;
+  std::size_t meta_changes_ = 0;
   std::unordered_map<std::int64_t, StreamId> stream_index_;
   std::unordered_map<StringId, ScopeId> scope_index_;
   std::map<std::pair<StackId, Frame>, StackId> stack_index_;

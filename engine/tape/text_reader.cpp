@@ -59,11 +59,21 @@ class TextReader {
     if (word == kWords.end() || !first.key.empty())
       fail(first.column, "unknown word \"" + first.value.substr(0, 40) + "\"",
            "docs/formats/tape.md lists the words");
+    check_names();
     take_place();
     if (operands() < word->least || operands() > word->most)
       fail(first.column, "wrong number of operands", "usage: " + std::string(word->usage));
-    check_names();
-    (this->*word->handler)();
+    run(*word, first.column);
+  }
+
+  // A table that is full knows no line; this does.
+  void run(const Word& word, std::size_t column) {
+    try {
+      (this->*word.handler)();
+    } catch (const Error& error) {
+      if (!error.where().empty()) throw;
+      fail(column, error.message(), error.hint());
+    }
   }
 
   std::size_t operands() const { return tokens_.size() - 1; }
@@ -98,6 +108,8 @@ class TextReader {
     op_ = signature_ = nullptr;
   }
 
+  static bool is_none(const Token& token) { return token.value == "-" && !token.quoted; }
+
   void take_key(const Token& token) {
     if (token.key == "op") op_ = &token.value;
     else if (token.key == "sig") signature_ = &token.value;
@@ -105,7 +117,7 @@ class TextReader {
     else if (token.key == "stream")
       place_.stream = builder_.tables().stream(integer<std::int64_t>(token.value, token.column, "a stream"));
     else if (token.key == "scope")
-      place_.scope = token.value == "-" ? ScopeId() : builder_.tables().scope(token.value);
+      place_.scope = is_none(token) ? ScopeId() : builder_.tables().scope(token.value);
     else if (token.key == "phase") place_.phase = phase_at(token.value, token.column);
     else if (token.key == "under") place_.stack = stack_named(token.value, token.column);
     else
@@ -210,8 +222,8 @@ class TextReader {
   void end() { builder_.end_scope(builder_.tables().scope(operand(0)), place_); }
   void call() { builder_.begin_call(call_at(0), place_); }
   void return_() { builder_.end_call(call_at(0), place_); }
-  void phase() { builder_.set_phase(phase_at(operand(0), column(0))); }
-  void step() { builder_.begin_step(); }
+  void phase() { builder_.set_phase(phase_at(operand(0), column(0)), place_); }
+  void step() { builder_.begin_step(place_); }
   void mark() { builder_.mark(operand(0), place_); }
   void map() {
     const auto segment = integer<std::uint32_t>(operand(0), column(0), "a segment");

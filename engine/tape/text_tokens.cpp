@@ -40,18 +40,20 @@ class Cutter {
   Token next_token() {
     Token token;
     token.column = at_ + 1;
-    if (peek() == '"') {
-      token.value = quoted_text();
-    } else {
-      token.value = plain_text(true);
-      if (!at_end() && peek() == '=') {
-        ++at_;
-        token.key = std::move(token.value);
-        token.value = !at_end() && peek() == '"' ? quoted_text() : plain_text(false);
-      }
+    take_value(token, true);
+    if (!token.quoted && !at_end() && peek() == '=') {
+      if (token.value.empty()) fail("= without a key before it", "quote a word that has = in it");
+      ++at_;
+      token.key = std::move(token.value);
+      take_value(token, false);
     }
     if (!at_end() && !is_blank(peek())) fail("a word runs into a quote", "put a blank between");
     return token;
+  }
+
+  void take_value(Token& token, bool stop_at_equals) {
+    token.quoted = !at_end() && peek() == '"';
+    token.value = token.quoted ? quoted_text() : plain_text(stop_at_equals);
   }
 
   std::string plain_text(bool stop_at_equals) {

@@ -12,6 +12,7 @@ namespace tidemark {
 struct Token {
   std::string key, value;
   std::size_t column = 1;
+  bool quoted = false;  // the value was in quotes
 };
 
 // `place` is where the line is, for messages ("run.tape.txt:3"). Throws Error with the column.

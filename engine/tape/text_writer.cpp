@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "tidemark/base/saturating.h"
 #include "tidemark/tape/text_tokens.h"
 
 namespace tidemark {
@@ -20,7 +21,7 @@ class TextWriter {
     for (const Diagnostic& d : tape_.diagnostics().all())
       out_ += "diagnostic " + quoted(d.code) + " " + std::string(name_of(d.severity)) + " " +
               std::to_string(d.count) + " " + quoted(d.where) + " " + quoted(d.message) + "\n";
-    stack_known_.resize(tables_.stacks().size());
+    stack_names_.resize(tables_.stacks().size());
     for (std::size_t i = 0; i < tape_.size(); ++i) write_event(tape_[i]);
     return std::move(out_);
   }
@@ -30,7 +31,7 @@ class TextWriter {
     declare_device(e);
     declare_stack(e.stack);
     if (e.time_ns != next_time_ns_) out_ += "@" + std::to_string(e.time_ns) + " ";
-    next_time_ns_ = e.time_ns + 1;
+    next_time_ns_ = add_saturating(e.time_ns, 1);
     if (e.kind == Kind::Phase) phase_ = e.phase;
     if (e.kind == Kind::ScopeBegin) open_.push_back(e.scope);
     out_.append(2 * std::min<std::size_t>(indent(e), 12), ' ');
@@ -62,19 +63,20 @@ class TextWriter {
   // Callers first; a line without caller and function needs no declaration.
   void declare_stack(StackId id) {
     std::vector<StackId> missing;
-    for (; id && !stack_known_[id.value]; id = tables_.stacks()[id.value].parent) {
+    for (; id && stack_names_[id.value].empty(); id = tables_.stacks()[id.value].parent) {
       if (is_bare(id)) break;
       missing.push_back(id);
     }
     for (auto next = missing.rbegin(); next != missing.rend(); ++next) {
       const StackNode& node = tables_.stacks()[next->value];
       const std::string_view function = tables_.strings[node.frame.function];
-      out_ += "stack k" + std::to_string(next->value) + " " +
-              quoted(tables_.strings[node.frame.file]) + " " + std::to_string(node.frame.line);
+      std::string& name = stack_names_[next->value];
+      name = "k" + std::to_string(declared_stacks_++);
+      out_ += "stack " + name + " " + quoted(tables_.strings[node.frame.file]) + " " +
+              std::to_string(node.frame.line);
       if (!function.empty()) out_ += " " + quoted(function);
       if (node.parent) out_ += " under=" + stack_name(node.parent);
       out_ += "\n";
-      stack_known_[next->value] = true;
     }
   }
 
@@ -84,7 +86,13 @@ class TextWriter {
   }
 
   std::string stack_name(StackId id) const {
-    return is_bare(id) ? quoted(tables_.source(id)) : "k" + std::to_string(id.value);
+    return is_bare(id) ? quoted(tables_.source(id)) : stack_names_[id.value];
+  }
+
+  // A plain - means no scope.
+  std::string scope_name(ScopeId id) const {
+    const std::string_view path = tables_.scope_path(id);
+    return path == "-" ? "\"-\"" : quoted(path);
   }
 
   void write_operands(const Event& e) {
@@ -131,7 +139,7 @@ class TextWriter {
     if (e.stack) out_ += " at=" + stack_name(e.stack);
     if (e.stream) out_ += " stream=" + std::to_string(tables_.streams()[e.stream.value]);
     if (!is_edge && e.scope != (open_.empty() ? ScopeId() : open_.back()))
-      out_ += " scope=" + (e.scope ? quoted(tables_.scope_path(e.scope)) : "-");
+      out_ += " scope=" + (e.scope ? scope_name(e.scope) : "-");
     if (e.phase != phase_) out_.append(" phase=").append(name_of(e.phase));
   }
 
@@ -142,7 +150,8 @@ class TextWriter {
   DeviceId device_;
   Phase phase_ = Phase::Other;
   std::vector<ScopeId> open_;
-  std::vector<bool> stack_known_;
+  std::vector<std::string> stack_names_;  // of those declared, in the order of declarations
+  std::size_t declared_stacks_ = 0;
 };
 
 }  // namespace

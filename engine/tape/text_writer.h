@@ -7,7 +7,8 @@
 
 namespace tidemark {
 
-// read_tape_text gives the same tape back, as long as a builder made it.
+// read_tape_text gives the same events back, as long as a builder made them: storages are numbered
+// anew in the order of their first mention, and a negative size becomes 0.
 std::string write_tape_text(const Tape& tape);
 
 }  // namespace tidemark
