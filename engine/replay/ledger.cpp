@@ -3,16 +3,11 @@
 
 namespace tidemark {
 
-const LedgerRow& Ledger::row(DeviceId device) const {
-  static const LedgerRow kEmpty;
-  return device.value < rows_.size() ? rows_[device.value] : kEmpty;
-}
+const LedgerRow Ledger::kEmptyRow;
 
 void Ledger::grow() {
-  for (std::size_t i = rows_.size(); i < tables_->devices().size(); ++i) {
-    rows_.emplace_back();
-    rows_.back().device = tables_->devices()[i];
-  }
+  devices_ = tables_->devices();
+  rows_.resize(devices_.size());
 }
 
 void Ledger::note(TapeProblem problem) {

@@ -19,6 +19,22 @@ struct LedgerRow {
   std::int64_t requested = 0;
 };
 
+inline void add_to(LedgerRow& row, const StorageState& state, const Device& device) {
+  const std::int64_t bytes = device.allocated_bytes(state.bytes);
+  auto& category = row.by_category[static_cast<std::size_t>(state.category)];
+  category = add_saturating(category, bytes);
+  row.allocated = add_saturating(row.allocated, bytes);
+  row.requested = add_saturating(row.requested, state.bytes);
+}
+
+inline void remove_from(LedgerRow& row, const StorageState& state, const Device& device) {
+  const std::int64_t bytes = device.allocated_bytes(state.bytes);
+  auto& category = row.by_category[static_cast<std::size_t>(state.category)];
+  category = subtract_saturating(category, bytes);
+  row.allocated = subtract_saturating(row.allocated, bytes);
+  row.requested = subtract_saturating(row.requested, state.bytes);
+}
+
 // Where the replay is: the event just added.
 struct Moment {
   std::int64_t event = -1;
@@ -48,44 +64,36 @@ class Ledger {
 
   const Moment& now() const { return now_; }
   // The row of a device; an empty one for a device without events.
-  const LedgerRow& row(DeviceId device) const;
+  const LedgerRow& row(DeviceId device) const {
+    return device.value < rows_.size() ? rows_[device.value] : kEmptyRow;
+  }
   std::size_t device_count() const { return rows_.size(); }
+  // Only for a device that has a row.
+  const Device& device(DeviceId id) const { return devices_[id.value]; }
   const Tables& tables() const { return *tables_; }
   const StorageStates& storages() const { return states_; }
   // Double frees and their like met so far.
   const Diagnostics& diagnostics() const { return diagnostics_; }
 
  private:
-  struct DeviceRow : LedgerRow {
-    Device device;
-  };
-
   void take(const StorageState& state) {
-    DeviceRow& row = rows_[state.device.value];
-    const std::int64_t bytes = row.device.allocated_bytes(state.bytes);
-    auto& category = row.by_category[static_cast<std::size_t>(state.category)];
-    category = subtract_saturating(category, bytes);
-    row.allocated = subtract_saturating(row.allocated, bytes);
-    row.requested = subtract_saturating(row.requested, state.bytes);
+    remove_from(rows_[state.device.value], state, devices_[state.device.value]);
   }
-
   void put(const StorageState& state) {
     if (state.device.value >= rows_.size()) [[unlikely]] grow();
-    DeviceRow& row = rows_[state.device.value];
-    const std::int64_t bytes = row.device.allocated_bytes(state.bytes);
-    auto& category = row.by_category[static_cast<std::size_t>(state.category)];
-    category = add_saturating(category, bytes);
-    row.allocated = add_saturating(row.allocated, bytes);
-    row.requested = add_saturating(row.requested, state.bytes);
+    LedgerRow& row = rows_[state.device.value];
+    add_to(row, state, devices_[state.device.value]);
     if (row.allocated == INT64_MAX) [[unlikely]] note(TapeProblem::TotalOverflows);
   }
+  static const LedgerRow kEmptyRow;
 
   void grow();
   void note(TapeProblem problem);
 
   const Tables* tables_;
   StorageStates states_;
-  std::vector<DeviceRow> rows_;
+  std::vector<LedgerRow> rows_;
+  std::vector<Device> devices_;  // as many as rows
   Moment now_;
   Diagnostics diagnostics_;
 };

@@ -5,7 +5,6 @@
 // a new peak forgets them: O(1) amortised.
 #pragma once
 
-#include <unordered_map>
 #include <vector>
 
 #include "tidemark/replay/live_set.h"
@@ -17,11 +16,12 @@ class PeakKeeper {
   explicit PeakKeeper(DeviceId device) : device_(device) {}
 
   // Adds an event after the ledger has and before the live set does. Only while `counts` may a
-  // new peak be set.
+  // new peak be set; of equal moments the first is the peak.
   void add(const Event& e, const StorageChange& change, const Ledger& ledger, const LiveSet& live,
            bool counts = true);
 
   DeviceId device() const { return device_; }
+  // False as long as the device was empty at every moment that counts.
   bool found() const { return at_.event >= 0; }
   const Moment& at() const { return at_; }
   const Event& event() const { return event_; }
@@ -30,11 +30,13 @@ class PeakKeeper {
   std::vector<LiveStorage> alive_at_peak(const LiveSet& live) const;
 
  private:
+  void remember(const LiveStorage* old);
+
   DeviceId device_;
   Moment at_;
   Event event_;
   LedgerRow row_;
-  std::unordered_map<StorageId, LiveStorage> changed_;  // since the peak, as they were at it
+  std::vector<LiveStorage> changed_;  // since the peak, each once, as it was at the peak
 };
 
 }  // namespace tidemark

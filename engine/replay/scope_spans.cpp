@@ -22,31 +22,39 @@ std::uint32_t ScopeSpans::take_slot() {
   return slot;
 }
 
-void ScopeSpans::begin(const Event& e, const Ledger& ledger) {
-  std::uint32_t* newest = innermost(e.scope);
+// A device that appears inside open scopes was empty when they began.
+void ScopeSpans::grow(const Ledger& ledger) {
+  for (std::size_t d = peaks_.size(); d < ledger.device_count(); ++d) {
+    peaks_.emplace_back();
+    if (open_count_ > 0) peaks_.back().cut(0, {});
+  }
+}
+
+void ScopeSpans::begin(ScopeId scope, Phase phase, const Ledger& ledger) {
+  std::uint32_t* newest = innermost(scope);
   if (!newest) return;
   const std::uint32_t slot = take_slot();
   OpenSpan& open = slots_[slot];
   open.outer = *newest;
   *newest = slot;
-  ++open_count_;
 
   ScopeSpan& span = open.span;
-  span.scope = e.scope;
-  span.phase = e.phase;
+  span.scope = scope;
+  span.phase = phase;
   span.begin = ledger.now();
   span.input_bytes = span.output_bytes = 0;
-  span.devices.resize(ledger.device_count());
+  span.devices.assign(ledger.device_count(), {});
+  grow(ledger);
+  ++open_count_;
   for (std::size_t d = 0; d < span.devices.size(); ++d) {
-    DeviceSpan& device = span.devices[d];
-    device.peak = ledger.row(DeviceId(static_cast<DeviceId::rep>(d)));
-    device.peak_event = span.begin.event;
-    device.before = device.peak.allocated;
+    const LedgerRow& row = ledger.row(DeviceId(static_cast<DeviceId::rep>(d)));
+    span.devices[d].before = row.allocated;
+    peaks_[d].cut(span.begin.event, row);
   }
 }
 
-const ScopeSpan* ScopeSpans::end(const Event& e, const Ledger& ledger) {
-  std::uint32_t* link = innermost(e.scope);
+const ScopeSpan* ScopeSpans::end(ScopeId scope, Phase phase, const Ledger& ledger) {
+  std::uint32_t* link = innermost(scope);
   if (!link || *link == kNone) {
     diagnose(diagnostics_, TapeProblem::ScopeEndedTwice,
              static_cast<std::size_t>(ledger.now().event));
@@ -54,7 +62,7 @@ const ScopeSpan* ScopeSpans::end(const Event& e, const Ledger& ledger) {
   }
   // A call that began in the same phase is the one meant; else the newest.
   for (std::uint32_t* next = link; *next != kNone; next = &slots_[*next].outer)
-    if (slots_[*next].span.phase == e.phase) {
+    if (slots_[*next].span.phase == phase) {
       link = next;
       break;
     }
@@ -68,26 +76,24 @@ const ScopeSpan* ScopeSpans::close(std::uint32_t slot, const Ledger& ledger) {
   span.end = ledger.now();
   span.devices.resize(ledger.device_count());
   for (std::size_t d = 0; d < span.devices.size(); ++d) {
-    DeviceSpan& device = span.devices[d];
-    device.after = ledger.row(DeviceId(static_cast<DeviceId::rep>(d))).allocated;
-    const PeakStack::Entry* highest =
-        d < stacks_.size() ? stacks_[d].highest_since(span.begin.event) : nullptr;
-    if (!highest || highest->row.allocated <= device.peak.allocated) continue;
-    device.peak = highest->row;
-    device.peak_event = highest->event;
+    const LedgerRow& row = ledger.row(DeviceId(static_cast<DeviceId::rep>(d)));
+    const SegmentPeaks::High& high = peaks_[d].highest_since(span.begin.event, row);
+    span.devices[d].after = row.allocated;
+    span.devices[d].peak_event = high.event;
+    span.devices[d].peak = high.row;
   }
   free_slots_.push_back(slot);
   if (--open_count_ == 0)
-    for (PeakStack& stack : stacks_) stack.clear();
+    for (SegmentPeaks& peaks : peaks_) peaks.clear();
   return &span;
 }
 
-void ScopeSpans::note_use(const Event& e, const StorageChange& change) {
-  const std::uint32_t* newest = innermost(e.scope);
-  if (!newest || *newest == kNone || !change.before.alive()) return;
+void ScopeSpans::note_use(ScopeId scope, Kind kind, StorageState storage) {
+  const std::uint32_t* newest = innermost(scope);
+  if (!newest || *newest == kNone || !storage.alive()) return;
   ScopeSpan& span = slots_[*newest].span;
-  std::int64_t& sum = e.kind == Kind::Input ? span.input_bytes : span.output_bytes;
-  sum = add_saturating(sum, change.before.bytes);
+  std::int64_t& sum = kind == Kind::Input ? span.input_bytes : span.output_bytes;
+  sum = add_saturating(sum, storage.bytes);
 }
 
 const ScopeSpan* ScopeSpans::end_next_open(const Ledger& ledger) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tidemark/replay/ledger.h"
-#include "tidemark/replay/peak_stack.h"
+#include "tidemark/replay/segment_peaks.h"
 
 namespace tidemark {
 
@@ -31,11 +31,13 @@ class ScopeSpans {
   const ScopeSpan* add(const Event& e, const StorageChange& change, const Ledger& ledger) {
     switch (e.kind) {
       case Kind::Alloc:
-      case Kind::Resize: note_rise(change, ledger); return nullptr;
-      case Kind::ScopeBegin: begin(e, ledger); return nullptr;
-      case Kind::ScopeEnd: return end(e, ledger);
+      case Kind::Free:
+      case Kind::Resize:
+      case Kind::Relabel: note_change(change, ledger); return nullptr;
+      case Kind::ScopeBegin: begin(e.scope, e.phase, ledger); return nullptr;
+      case Kind::ScopeEnd: return end(e.scope, e.phase, ledger);
       case Kind::Input:
-      case Kind::Output: note_use(e, change); return nullptr;
+      case Kind::Output: note_use(e.scope, e.kind, change.before); return nullptr;
       default: return nullptr;
     }
   }
@@ -52,20 +54,22 @@ class ScopeSpans {
     std::uint32_t outer = kNone;  // the open call of the same scope that began before this one
   };
 
-  void note_rise(const StorageChange& change, const Ledger& ledger) {
-    if (open_count_ == 0 || change.after.bytes <= change.before.bytes) return;
-    const std::size_t device = change.after.device.value;
-    if (device >= stacks_.size()) [[unlikely]] stacks_.resize(device + 1);
-    stacks_[device].note_rise(ledger.now().event, ledger.row(change.after.device));
+  void note_change(const StorageChange& change, const Ledger& ledger) {
+    if (open_count_ == 0) return;
+    const DeviceId device = change.before.alive() ? change.before.device : change.after.device;
+    if (!device || device.value >= ledger.device_count()) return;
+    if (device.value >= peaks_.size()) [[unlikely]] grow(ledger);
+    peaks_[device.value].note(ledger.now().event, change, ledger.device(device), ledger.row(device));
   }
-  void begin(const Event& e, const Ledger& ledger);
-  const ScopeSpan* end(const Event& e, const Ledger& ledger);
+  void grow(const Ledger& ledger);
+  void begin(ScopeId scope, Phase phase, const Ledger& ledger);
+  const ScopeSpan* end(ScopeId scope, Phase phase, const Ledger& ledger);
   const ScopeSpan* close(std::uint32_t slot, const Ledger& ledger);
-  void note_use(const Event& e, const StorageChange& change);
+  void note_use(ScopeId scope, Kind kind, StorageState storage);
   std::uint32_t take_slot();
   std::uint32_t* innermost(ScopeId scope);
 
-  std::vector<PeakStack> stacks_;          // by device
+  std::vector<SegmentPeaks> peaks_;         // by device
   std::vector<OpenSpan> slots_;            // open spans, and free places for more
   std::vector<std::uint32_t> free_slots_;
   std::vector<std::uint32_t> innermost_;   // by scope: its newest open call

@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "tidemark/base/large_pages.h"
 #include "tidemark/tape/event.h"
 
 namespace tidemark {
@@ -26,6 +27,7 @@ class Column {
     if (!grown) throw std::bad_alloc();
     static_cast<void>(data_.release());
     data_.reset(static_cast<T*>(grown));
+    prefer_large_pages(grown, capacity * sizeof(T));
   }
 
  private:

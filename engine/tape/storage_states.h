@@ -2,9 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
-#include "tidemark/tape/event.h"
+#include "tidemark/tape/columns.h"
 
 namespace tidemark {
 
@@ -40,8 +39,8 @@ class StorageStates {
  public:
   // Applies an event whose subject is a storage.
   StorageChange apply(const Event& e) {
-    if (e.subject >= states_.size()) grow(e.subject);
-    StorageState& state = states_[e.subject];
+    if (e.subject >= size_) grow(e.subject);
+    StorageState& state = states_.data()[e.subject];
     StorageChange change{state, state};
     switch (e.kind) {
       case Kind::Alloc: alloc(change, e); break;
@@ -54,12 +53,13 @@ class StorageStates {
     return change;
   }
 
-  const StorageState& operator[](StorageId id) const { return states_[id.value]; }
-  std::size_t size() const { return states_.size(); }
+  const StorageState& operator[](StorageId id) const { return states_.data()[id.value]; }
+  // Past every storage seen; some before it may be unseen.
+  std::size_t size() const { return size_; }
   // Asks the processor to fetch a state that will soon be needed.
   void prefetch(std::uint32_t subject) const {
 #if defined(__GNUC__)
-    if (subject < states_.size()) __builtin_prefetch(&states_[subject], 1);
+    if (subject < size_) __builtin_prefetch(states_.data() + subject, 1);
 #else
     static_cast<void>(subject);
 #endif
@@ -98,7 +98,8 @@ class StorageStates {
   }
   void grow(std::uint32_t subject);
 
-  std::vector<StorageState> states_;
+  Column<StorageState> states_;
+  std::size_t size_ = 0;
 };
 
 }  // namespace tidemark

@@ -1,0 +1,142 @@
+// Costs of the tape as ratios to one plain pass over its columns, all in one run.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "synthetic_tape.h"
+#include "tidemark/base/byte_stream.h"
+#include "tidemark/replay/ledger.h"
+#include "tidemark/replay/scope_spans.h"
+#include "tidemark/tape/file_writer.h"
+#include "tidemark/tape/open.h"
+#ifdef TIDEMARK_HAS_ZSTD
+#include "tidemark/readers/zstd/zstd_codec.h"
+#endif
+
+namespace {
+
+using namespace tidemark;
+using namespace tidemark::bench;
+
+constexpr int kRepeats = 5;
+
+double median_seconds(const std::function<void()>& work, int repeats = kRepeats) {
+  std::vector<double> seconds;
+  for (int i = 0; i < repeats; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  std::nth_element(seconds.begin(), seconds.begin() + repeats / 2, seconds.end());
+  return seconds[repeats / 2];
+}
+
+volatile std::uint64_t g_sink;  // keeps the compiler from dropping the work
+
+void plain_pass(const Tape& tape) {
+  std::uint64_t sum = 0;
+  tape.events().for_each_column([&](const char*, auto values) {
+    sum = std::accumulate(values.begin(), values.end(), sum,
+                          [](std::uint64_t s, auto v) { return s + static_cast<std::uint64_t>(v); });
+  });
+  g_sink = sum;
+}
+
+// The ledger and every scope's peak, as the analyses run them.
+void replay_all(const Tape& tape) {
+  Ledger ledger(tape.tables());
+  ScopeSpans spans;
+  std::vector<std::int64_t> peaks(tape.tables().scopes().size());
+  for (std::size_t i = 0; i < tape.size(); ++i) {
+    if (i + 24 < tape.size()) ledger.storages().prefetch(tape.events().subjects()[i + 24]);
+    const Event e = tape[i];
+    const StorageChange change = ledger.add(e);
+    if (const ScopeSpan* span = spans.add(e, change, ledger))
+      for (const DeviceSpan& d : span->devices)
+        peaks[span->scope.value] = std::max(peaks[span->scope.value], d.peak.allocated);
+  }
+  g_sink = static_cast<std::uint64_t>(std::accumulate(peaks.begin(), peaks.end(), std::int64_t{0}));
+}
+
+class Table {
+ public:
+  Table(std::string title, std::size_t events) : events_(events) {
+    std::printf("\n%s\n", title.c_str());
+    std::printf("  %-38s %9s %10s %9s\n", "", "seconds", "ns/event", "passes");
+  }
+  void row(const char* name, double seconds, double plain, const char* aim = "") {
+    std::printf("  %-38s %9.4f %10.2f %9.2f  %s\n", name, seconds, seconds / events_ * 1e9, seconds / plain, aim);
+    std::fflush(stdout);
+  }
+
+ private:
+  double events_;
+};
+
+std::string temporary_path(const char* name) {
+  return (std::filesystem::temp_directory_path() / name).string();
+}
+
+void write_file(const Tape& tape, const std::string& path, const Codec* codec) {
+  FileSink sink(path);
+  write_tape(tape, sink, codec);
+}
+
+void bench_whole(const SyntheticShape& shape) {
+  const auto actions = plan_run(shape);
+  Tape tape = build_run(shape, actions);
+  Table table(std::to_string(tape.size()) + " events, " + std::to_string(shape.scopes) + " scopes",
+              tape.size());
+  const double plain = median_seconds([&] { plain_pass(tape); }, 9);
+  table.row("plain pass (64-bit sum of all columns)", plain, plain);
+  table.row("build", median_seconds([&] { g_sink = build_run(shape, actions).size(); }, 3), plain);
+  const std::string path = temporary_path("tidemark_bench.tape");
+  table.row("write, uncompressed", median_seconds([&] { write_file(tape, path, nullptr); }), plain);
+  table.row("read, uncompressed", median_seconds([&] { g_sink = open_tape(path).size(); }), plain, "aim 4");
+  const auto stored = std::filesystem::file_size(path);
+#ifdef TIDEMARK_HAS_ZSTD
+  const ZstdCodec codec;
+  table.row("write, zstd", median_seconds([&] { write_file(tape, path, &codec); }, 3), plain);
+  table.row("read, zstd", median_seconds([&] { g_sink = open_tape(path, {&codec}).size(); }, 3), plain);
+  std::printf("  file: %.1f bytes/event stored, %.1f with zstd\n", double(stored) / tape.size(),
+              double(std::filesystem::file_size(path)) / tape.size());
+#else
+  std::printf("  file: %.1f bytes/event stored\n", double(stored) / tape.size());
+#endif
+  table.row("replay: ledger + all scope peaks", median_seconds([&] { replay_all(tape); }), plain, "aim 8");
+  std::printf("  memory: %zu bytes/event (aim 40)\n", EventColumns::kBytesPerEvent);
+  std::filesystem::remove(path);
+}
+
+// Seconds an event of replaying a run of this shape.
+double replay_cost(const SyntheticShape& shape) {
+  const Tape tape = build_run(shape, plan_run(shape));
+  return median_seconds([&] { replay_all(tape); }) / tape.size();
+}
+
+void bench_scaling(std::size_t events) {
+  std::printf("\nReplay, cost an event against 1 000 scopes and %zu events (aim 1.3)\n", events);
+  const double base = replay_cost({events});
+  const auto row = [&](const char* name, const SyntheticShape& shape) {
+    std::printf("  %-38s %9.2f\n", name, replay_cost(shape) / base);
+    std::fflush(stdout);
+  };
+  row("a tenth of the events", {events / 10});
+  row("1 scope", {events, 1});
+  row("100 000 scopes", {events, 100'000});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool quick = argc > 1 && std::strcmp(argv[1], "--quick") == 0;
+  const std::size_t events = quick ? 1'000'000 : 10'000'000;
+  bench_whole({events});
+  bench_scaling(events);
+}
