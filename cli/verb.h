@@ -1,0 +1,28 @@
+// What a verb of the command is: its words in the help, its flags, and what it does.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+namespace CLI {
+class App;
+}
+
+namespace tidemark::cli {
+
+// The command's answers to a script.
+inline constexpr int kOk = 0;
+inline constexpr int kFound = 1;   // differences, violations
+inline constexpr int kFailed = 2;  // wrong usage, or input that cannot be read
+
+// Does the work once the flags are parsed; returns the exit code.
+using Action = std::function<int()>;
+
+struct Verb {
+  std::string_view name;
+  std::string_view summary;             // one line, for the list of verbs
+  std::string_view examples;            // two or three lines, for the verb's own help
+  Action (*prepare)(CLI::App& parser);  // adds the verb's flags
+};
+
+}  // namespace tidemark::cli
