@@ -1,0 +1,24 @@
+// Scopes as rows of a tree, and the facts of one row by phase and device.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tidemark/analyses/scopes.h"
+
+namespace tidemark {
+
+// Each scope's name below the nearest one above it that is shown, indented.
+std::vector<std::string> tree_labels(const std::vector<ScopeFacts>& scopes);
+
+// Phases that any scope was called in, forward first.
+std::vector<Phase> phases_of(const ScopesAnswer& answer);
+
+// Devices on which any scope had bytes, in the order they are met.
+std::vector<std::string> devices_of(const ScopesAnswer& answer);
+
+// Null where the scope has no such calls, or those none on the device.
+const ScopeCalls* calls_in(const ScopeFacts& scope, Phase phase);
+const ScopeBytes* bytes_on(const ScopeCalls& calls, const std::string& device);
+
+}  // namespace tidemark

@@ -1,0 +1,60 @@
+// The peak in words: how much and when, what it was made of, and the largest storages.
+#include "tidemark/base/utf8.h"
+#include "tidemark/reports/bars.h"
+#include "tidemark/reports/layout.h"
+#include "tidemark/reports/table.h"
+#include "tidemark/reports/text_parts.h"
+
+namespace tidemark {
+namespace {
+
+void add_largest(Page& page, const DevicePeak& peak) {
+  Table table({{"storage"}, {"bytes", Align::Right}, {"category"}, {"born"}, {"where"}});
+  for (const StorageFact& fact : peak.largest)
+    table.add({storage_name(fact.storage), page.bytes(fact.allocated_bytes),
+               std::string(name_of(fact.category)), stage_words(fact.born.step, fact.born.phase),
+               place_words(fact.born.scope, fact.born.op, fact.born.source)});
+  table.draw(page);
+}
+
+}  // namespace
+
+void add_peak_headline(Page& page, const DevicePeak& peak) {
+  const std::string device = elided(printable(peak.device), page.width() / 2);
+  const std::string headline = device + "  peak " + page.bytes(peak.allocated_bytes);
+  const std::size_t indent = display_width(device) + 2;
+  const std::string moment = moment_words(peak.at, page.width() - indent);
+  const bool fits = display_width(headline) + 2 + display_width(moment) <= page.width();
+  page.line({{headline, Ink::Bold}, {fits ? "  " + moment : ""}});
+  if (!fits) page.paragraph(moment, indent);
+  std::string facts = page.bytes(peak.requested_bytes) + " requested, " +
+                      counted(peak.alive_count, "storage") + " alive";
+  if (peak.at.event >= 0)
+    facts += ", event " + format_count(peak.at.event) + ", time " + format_duration(peak.at.time_ns);
+  page.paragraph(facts, indent, 0, Ink::Dim);
+}
+
+void add_peak_details(Page& page, const DevicePeak& peak, std::size_t device_count) {
+  const std::string suffix = of_device(peak.device, device_count);
+  page.heading("What the peak" + suffix + " is made of");
+  draw_bars(page, peak.categories, peak.allocated_bytes);
+  if (peak.largest.empty()) return;
+  page.heading("Largest storages at the peak" + suffix);
+  add_largest(page, peak);
+}
+
+std::string text_report(const PeakAnswer& answer, const TextStyle& style) {
+  Page page(style);
+  if (answer.devices.empty()) page.line("No memory was allocated.");
+  for (const DevicePeak& peak : answer.devices) {
+    page.gap();
+    add_peak_headline(page, peak);
+    add_peak_details(page, peak, answer.devices.size());
+  }
+  page.gap();
+  page.line(counted(answer.steps, "step") + ", " + counted(answer.events, "event"), Ink::Dim);
+  add_notes(page, answer.diagnostics);
+  return page.take();
+}
+
+}  // namespace tidemark
