@@ -23,7 +23,7 @@ struct DeviceDiff {
   Difference peak;                     // allocated bytes
   std::vector<Difference> categories;  // at the two peaks; those with bytes in either
   std::vector<Difference> scopes;      // peak inside each scope; only what differs, most first
-  std::vector<Difference> ops;         // bytes alive at the peak, by the operator that made them
+  std::vector<Difference> ops;         // bytes alive at the peaks by operator; likewise
 };
 
 struct DiffAnswer {

@@ -29,7 +29,7 @@ struct ScopeBytes {
 struct ScopeCalls {
   Phase phase = Phase::Other;
   std::int64_t calls = 0;       // 1 in a single call's row
-  std::int64_t first_call = 1;  // which call of this phase, from 1
+  std::int64_t first_call = 1;  // which call of this phase by its end, from 1, in the whole run
   std::int64_t first_event = -1, last_event = -1;
   std::int64_t input_bytes = 0, output_bytes = 0;  // requested, summed over the calls
   std::vector<ScopeBytes> devices;
