@@ -1,0 +1,194 @@
+// The builder: what each call writes, and what it refuses.
+#include "tidemark/tape/builder.h"
+
+#include <gtest/gtest.h>
+
+#include "tidemark/base/error.h"
+#include "tidemark/tape/file_format.h"
+
+namespace tidemark {
+namespace {
+
+ErrorCode code_thrown_by(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.code();
+  }
+  return ErrorCode::Internal;
+}
+
+TEST(TapeBuilder, AnAllocHasItsSizeDeviceAndCategory) {
+  TapeBuilder builder;
+  const DeviceId cpu = builder.tables().device("cpu");
+  const StorageId storage = builder.alloc(cpu, 100, Category::Parameter);
+  EXPECT_EQ(storage.value, 0u);
+  const Event& e = builder.last();
+  EXPECT_EQ(e.kind, Kind::Alloc);
+  EXPECT_EQ(e.bytes, 100);
+  EXPECT_EQ(e.device, cpu);
+  EXPECT_EQ(e.category, Category::Parameter);
+  EXPECT_EQ(e.storage(), storage);
+}
+
+TEST(TapeBuilder, AFreeCarriesWhatItEnds) {
+  TapeBuilder builder;
+  const DeviceId cpu = builder.tables().device("cpu");
+  const StorageId storage = builder.alloc(cpu, 100, Category::Parameter);
+  builder.resize(storage, 300);
+  builder.relabel(storage, Category::Buffer);
+  builder.free(storage);
+  EXPECT_EQ(builder.last().bytes, 300);
+  EXPECT_EQ(builder.last().category, Category::Buffer);
+  EXPECT_EQ(builder.last().device, cpu);
+}
+
+TEST(TapeBuilder, ARelabelCarriesTheSizeAndAResizeTheCategory) {
+  TapeBuilder builder;
+  const StorageId storage = builder.alloc(builder.tables().device("cpu"), 7, Category::Input);
+  builder.relabel(storage, Category::Activation);
+  EXPECT_EQ(builder.last().bytes, 7);
+  EXPECT_EQ(builder.last().category, Category::Activation);
+  builder.resize(storage, 9);
+  EXPECT_EQ(builder.last().bytes, 9);
+  EXPECT_EQ(builder.last().category, Category::Activation);
+}
+
+TEST(TapeBuilder, WithoutATimeEachEventIsANanosecondLater) {
+  TapeBuilder builder;
+  builder.begin_step();
+  EXPECT_EQ(builder.last().time_ns, 0);
+  builder.begin_step();
+  EXPECT_EQ(builder.last().time_ns, 1);
+  builder.set_time(500);
+  builder.begin_step();
+  builder.begin_step();
+  EXPECT_EQ(builder.last().time_ns, 501);
+}
+
+TEST(TapeBuilder, TheLastNanosecondOfTimeDoesNotOverflow) {
+  TapeBuilder builder;
+  builder.set_time(INT64_MAX);
+  builder.begin_step();
+  builder.begin_step();
+  EXPECT_EQ(builder.last().time_ns, INT64_MAX);
+}
+
+TEST(TapeBuilder, EventsBelongToTheInnermostOpenScope) {
+  TapeBuilder builder;
+  const ScopeId outer = builder.tables().scope("outer"), inner = builder.tables().scope("inner");
+  builder.begin_scope(outer);
+  builder.begin_scope(inner);
+  builder.mark("x");
+  EXPECT_EQ(builder.last().scope, inner);
+  builder.end_scope(inner);
+  builder.mark("x");
+  EXPECT_EQ(builder.last().scope, outer);
+  builder.end_scope(outer);
+  builder.mark("x");
+  EXPECT_FALSE(builder.last().scope);
+}
+
+TEST(TapeBuilder, AParentThatEndsFirstLeavesItsChildOpen) {
+  TapeBuilder builder;
+  const ScopeId parent = builder.tables().scope("a"), child = builder.tables().scope("a.b");
+  builder.begin_scope(parent);
+  builder.begin_scope(child);
+  builder.end_scope(parent);
+  EXPECT_EQ(builder.innermost_scope(), child);
+}
+
+TEST(TapeBuilder, EndingAScopeThatIsNotOpenClosesNothing) {
+  TapeBuilder builder;
+  const ScopeId a = builder.tables().scope("a"), b = builder.tables().scope("b");
+  builder.begin_scope(a);
+  builder.end_scope(b);
+  EXPECT_EQ(builder.innermost_scope(), a);
+  EXPECT_EQ(builder.size(), 2u);
+}
+
+TEST(TapeBuilder, APlaceOverridesScopeAndPhase) {
+  TapeBuilder builder;
+  const ScopeId a = builder.tables().scope("a"), b = builder.tables().scope("b");
+  builder.begin_scope(a);
+  builder.set_phase(Phase::Forward);
+  Place place;
+  place.scope = b;
+  place.phase = Phase::Recompute;
+  builder.mark("x", place);
+  EXPECT_EQ(builder.last().scope, b);
+  EXPECT_EQ(builder.last().phase, Phase::Recompute);
+  place.scope = ScopeId();
+  builder.mark("x", place);
+  EXPECT_FALSE(builder.last().scope);
+  builder.mark("x");
+  EXPECT_EQ(builder.last().phase, Phase::Forward);
+}
+
+TEST(TapeBuilder, IrregularEventsAreWrittenAsTheyCome) {
+  TapeBuilder builder;
+  const StorageId storage = builder.alloc(builder.tables().device("cpu"), 5);
+  builder.free(storage);
+  builder.free(storage);
+  builder.resize(builder.new_storage(), 3);
+  const Tape tape = builder.finish();
+  ASSERT_EQ(tape.size(), 4u);
+  EXPECT_EQ(tape[2].kind, Kind::Free);
+  EXPECT_FALSE(tape[3].device);
+}
+
+TEST(TapeBuilder, FinishingLeavesAnEmptyBuilder) {
+  TapeBuilder builder;
+  builder.tables().set_meta("gpu", "h200");
+  builder.alloc(builder.tables().device("cpu"), 5);
+  builder.set_phase(Phase::Forward);
+  builder.begin_scope(builder.tables().scope("a"));
+  const Tape tape = builder.finish();
+  EXPECT_EQ(tape.size(), 3u);
+  EXPECT_EQ(builder.size(), 0u);
+  EXPECT_EQ(builder.phase(), Phase::Other);
+  EXPECT_FALSE(builder.innermost_scope());
+  EXPECT_TRUE(builder.tables().meta().empty());
+  EXPECT_EQ(builder.new_storage().value, 0u);
+}
+
+TEST(TapeBuilder, IdsOfAnotherTapeAreRefused) {
+  TapeBuilder builder;
+  const StorageId storage = builder.alloc(builder.tables().device("cpu"), 1);
+  EXPECT_EQ(code_thrown_by([&] { builder.alloc(DeviceId(7), 1); }), ErrorCode::BadArgument);
+  EXPECT_EQ(code_thrown_by([&] { builder.alloc(DeviceId(), 1); }), ErrorCode::BadArgument);
+  EXPECT_EQ(code_thrown_by([&] { builder.begin_scope(ScopeId()); }), ErrorCode::BadArgument);
+  EXPECT_EQ(code_thrown_by([&] { builder.end_scope(ScopeId(3)); }), ErrorCode::BadArgument);
+  EXPECT_EQ(code_thrown_by([&] { builder.begin_call(CallId()); }), ErrorCode::BadArgument);
+  EXPECT_EQ(code_thrown_by([&] { builder.free(StorageId(99)); }), ErrorCode::BadArgument);
+  EXPECT_EQ(code_thrown_by([&] { builder.map_segment(DeviceId(), 0, 1); }), ErrorCode::BadArgument);
+  Place place;
+  place.stack = StackId(0);
+  EXPECT_EQ(code_thrown_by([&] { builder.free(storage, place); }), ErrorCode::BadArgument);
+  EXPECT_FALSE(builder.innermost_scope());
+}
+
+TEST(TapeBuilder, NumbersFarAheadOfTheEventsAreRefused) {
+  TapeBuilder builder;
+  const DeviceId cpu = builder.tables().device("cpu");
+  for (std::size_t i = 0; i < kBlockEvents; ++i) builder.new_storage();
+  EXPECT_EQ(code_thrown_by([&] { builder.alloc(cpu, 1); }), ErrorCode::BadArgument);
+  builder.alloc_as(StorageId(kBlockEvents - 1), cpu, 1, Category::Other);  // just near enough
+}
+
+TEST(Tape, TheStepOfAnEventCountsTheStepsBegunBeforeIt) {
+  TapeBuilder builder;
+  builder.mark("set-up");  // 0
+  builder.begin_step();    // 1: step 1 begins with this event
+  builder.mark("one");     // 2
+  builder.begin_step();    // 3
+  const Tape tape = builder.finish();
+  EXPECT_EQ(tape.step_at(0), 0);
+  EXPECT_EQ(tape.step_at(1), 1);
+  EXPECT_EQ(tape.step_at(2), 1);
+  EXPECT_EQ(tape.step_at(3), 2);
+  EXPECT_EQ(tape.step_count(), 2);
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,112 @@
+// Writing tape text: readable, and read back as it was.
+#include "tidemark/tape/text_writer.h"
+
+#include <gtest/gtest.h>
+
+#include "support/tape_content.h"
+#include "tidemark/tape/builder.h"
+#include "tidemark/tape/text_reader.h"
+#include "tidemark/tape/text_tokens.h"
+
+namespace tidemark {
+namespace {
+
+void expect_same_after_reading(const Tape& tape) {
+  const std::string text = write_tape_text(tape);
+  const Tape again = read_tape_text(text);
+  EXPECT_EQ(test::first_difference(tape, again), "") << text;
+  EXPECT_EQ(write_tape_text(again), text);
+}
+
+TEST(TextWriter, ATapeThatPeopleWroteComesOutAsTheyWroteIt) {
+  const std::string text =
+      "tape 1\n"
+      "meta model tiny\n"
+      "device cuda:0\n"
+      "alloc s0 4096 Parameter op=aten::empty at=train.py:3\n"
+      "step\n"
+      "phase forward\n"
+      "begin layers.0\n"
+      "  input s0\n"
+      "  @900 alloc s1 512 Activation stream=7\n"
+      "end layers.0\n"
+      "free s1 phase=backward\n";
+  // The time stands before the indentation, where it is looked for.
+  std::string expected = text;
+  expected.replace(expected.find("  @900 alloc"), 12, "@900   alloc");
+  EXPECT_EQ(write_tape_text(read_tape_text(text)), expected);
+}
+
+TEST(TextWriter, EveryKindComesBack) {
+  expect_same_after_reading(read_tape_text(
+      "tape 1\ndevice cpu\nalloc a 5 Input\nresize a 9\nrelabel a Buffer\nbegin m\ninput a\n"
+      "output a\ncall aten::mm \"(2, 2)\"\nreturn aten::mm \"(2, 2)\"\nend m\nphase optimizer\n"
+      "step\nmark \"half way\"\nmap 3 2MiB\nunmap 3 2MiB\nfree a\n"));
+}
+
+TEST(TextWriter, NamesWithEveryOddCharacterComeBack) {
+  TapeBuilder builder;
+  const std::vector<std::string> names = {
+      "", " ", "-", "#x", "@5", "a=b", "\"", "\\", "a b", "\n", "\x7f", "\xff\xfe", "tide µ", "=",
+      std::string("a\0b", 3)};
+  for (const std::string& name : names) {
+    Place place;
+    place.scope = builder.tables().scope(name);
+    place.call = builder.tables().call(name, name);
+    place.stack = builder.tables().stack({}, name, 3, name);
+    builder.mark(name, place);
+    place.stack = builder.tables().stack({}, name, 3);
+    builder.alloc(builder.tables().device("d" + name), 1, Category::Other, place);
+    builder.begin_scope(builder.tables().scope(name));
+  }
+  expect_same_after_reading(builder.finish());
+}
+
+TEST(TextWriter, StacksAreNumberedInTheOrderTheyAreNeeded) {
+  TapeBuilder builder;
+  const StackId late = builder.tables().stack({}, "a.py", 1, "f");
+  const StackId deep = builder.tables().stack(late, "b.py", 2, "g");
+  const StackId bare = builder.tables().stack({}, "c.py", 3);
+  const StackId over_bare = builder.tables().stack(bare, "d.py", 4);
+  builder.tables().stack({}, "never.py", 9, "used");
+  for (StackId stack : {over_bare, deep, late}) {
+    Place place;
+    place.stack = stack;
+    builder.mark("x", place);
+  }
+  expect_same_after_reading(builder.finish());
+}
+
+TEST(TextWriter, TheEndsOfTimeComeBack) {
+  TapeBuilder builder;
+  for (std::int64_t time : {INT64_MAX, INT64_MIN, std::int64_t{0}}) {
+    builder.set_time(time);
+    builder.begin_step();
+    builder.begin_step();
+  }
+  expect_same_after_reading(builder.finish());
+}
+
+TEST(TextWriter, ScopesThatDoNotNestComeBack) {
+  expect_same_after_reading(read_tape_text(
+      "tape 1\nbegin a\nbegin a.b\nbegin a\nend a\nmark x\nend a\nmark y\nend a.b\nend a.b\n"));
+}
+
+TEST(TextWriter, ANegativeSizeIsWrittenAsZero) {
+  TapeBuilder builder;
+  builder.alloc(builder.tables().device("cpu"), -5);
+  EXPECT_EQ(read_tape_text(write_tape_text(builder.finish()))[0].bytes, 0);
+}
+
+TEST(TextTokens, AnyWordIsReadBackFromItsQuotedForm) {
+  for (int first = 0; first < 256; ++first) {
+    const std::string word = {static_cast<char>(first), 'x', static_cast<char>(first)};
+    const auto tokens = tokenize(tidemark::quoted(word), "t");
+    ASSERT_EQ(tokens.size(), 1u) << first;
+    EXPECT_EQ(tokens[0].value, word) << first;
+    EXPECT_TRUE(tokens[0].key.empty()) << first;
+  }
+}
+
+}  // namespace
+}  // namespace tidemark
