@@ -1,0 +1,90 @@
+# The front door: make demo, make test, make bench. Each installs what it needs, once.
+#
+# Nothing is installed or built a second time: stamps remember. Without a network that works as
+# long as everything was installed once. PYTHON=/path/to/python uses that Python, and its torch if
+# it has one.
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+BUILD := build/package
+STAMPS := build/stamps
+JOBS ?= $(shell nproc)
+FUZZ_SECONDS ?= 30
+
+SYSTEM_PACKAGES := g++ cmake ninja-build git python3-dev python3-venv \
+  libcli11-dev libfmt-dev libzstd-dev libgtest-dev
+FUZZ_PACKAGES := clang libclang-rt-14-dev
+SOURCES := $(shell find engine readers cli python cmake -type f -not -name '*.pyc') \
+  CMakeLists.txt pyproject.toml
+TEST_SOURCES := $(shell find tests -type f -name '*.cpp' -o -name '*.h' -o -name CMakeLists.txt)
+
+.PHONY: demo test test-cpp test-sanitized test-fuzz test-python bench install clean help
+.DEFAULT_GOAL := help
+
+help:  ## what can be made
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/' | expand -t 24
+
+demo: $(STAMPS)/installed  ## a report on the example tape
+	$(VENV)/bin/tidemark report examples/transformer.tape.txt
+
+test: test-cpp test-sanitized test-fuzz test-python  ## every test
+
+install: $(STAMPS)/installed  ## the tidemark command and package into .venv
+
+test-cpp: $(STAMPS)/tests-built
+	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
+
+# The engine and its tests alone, without Python and torch, under both sanitizers.
+test-sanitized: $(STAMPS)/system
+	cmake --preset sanitize
+	cmake --build --preset sanitize -j $(JOBS)
+	TIDEMARK_PROPERTY_RUNS=1000 ctest --test-dir build/sanitize --output-on-failure -j $(JOBS)
+
+test-fuzz: $(STAMPS)/system-fuzz
+	tests/fuzz/run.sh $(FUZZ_SECONDS)
+
+test-python: $(STAMPS)/installed
+	$(PY) -m pytest -q tests/python tests/cli tests/checks
+
+bench: $(STAMPS)/system  ## the benchmarks, one table
+	cmake --preset bench
+	cmake --build --preset bench -j $(JOBS)
+	build/bench/bench/tidemark_tape_bench
+
+clean:  ## forget all builds (.venv stays)
+	rm -rf build
+
+# What Debian supplies. Only what is missing is installed, so a second run needs no network.
+define install_system
+	@mkdir -p $(STAMPS)
+	@missing=$$(for p in $(1); do dpkg -s $$p >/dev/null 2>&1 || printf '%s ' $$p; done); \
+	if [ -n "$$missing" ]; then \
+	  if ! command -v apt-get >/dev/null; then echo "Please install: $$missing"; exit 1; fi; \
+	  sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+	  echo "installing $$missing"; \
+	  $$sudo apt-get update -qq && \
+	  DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \
+	fi
+	@touch $@
+endef
+
+$(STAMPS)/system:
+	$(call install_system,$(SYSTEM_PACKAGES))
+
+$(STAMPS)/system-fuzz: $(STAMPS)/system
+	$(call install_system,$(FUZZ_PACKAGES))
+
+# What PyPI supplies, into a virtual environment of the checkout.
+$(VENV)/packages: python/requirements.txt python/environment.sh | $(STAMPS)/system
+	python/environment.sh "$(PYTHON)" $(VENV)
+	@touch $@
+
+$(STAMPS)/installed: $(SOURCES) $(VENV)/packages
+	$(PY) -m pip install --quiet --no-build-isolation --no-deps .
+	@touch $@
+
+# The same build folder, with the tests in it.
+$(STAMPS)/tests-built: $(STAMPS)/installed $(TEST_SOURCES)
+	cmake -S . -B $(BUILD) -DTIDEMARK_TESTS=ON >/dev/null
+	cmake --build $(BUILD) -j $(JOBS)
+	@touch $@
