@@ -48,7 +48,8 @@ void TapeBuilder::write(Kind kind, const Place& place, Event row) {
 
 // Fills in what the storage's history says: a free carries the size, device and category it ends.
 void TapeBuilder::write_storage(Kind kind, StorageId storage, Event row, const Place& place) {
-  expect_known(storage.value < storage_count_ && storage.value < size() + kBlockEvents, "a storage");
+  expect_known(storage.value < size() + kBlockEvents, "a storage");
+  storage_count_ = std::max(storage_count_, storage.value + 1);
   row.kind = kind;
   row.subject = storage.value;
   const StorageChange change = storages_.apply(row);

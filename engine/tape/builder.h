@@ -59,7 +59,7 @@ class TapeBuilder {
   // A number for a storage that will be named before it is born, or never is. At most kBlockEvents
   // numbers may be ahead of the events: readers take higher ones for damage.
   StorageId new_storage();
-  // Births a storage that new_storage() numbered.
+  // Births a storage under a number of the caller's, or of new_storage().
   void alloc_as(StorageId storage, DeviceId device, std::int64_t bytes, Category category,
                 const Place& place = {});
   void diagnose(std::string_view code, Severity severity, std::string where, std::string message,

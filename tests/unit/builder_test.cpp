@@ -160,12 +160,19 @@ TEST(TapeBuilder, IdsOfAnotherTapeAreRefused) {
   EXPECT_EQ(code_thrown_by([&] { builder.begin_scope(ScopeId()); }), ErrorCode::BadArgument);
   EXPECT_EQ(code_thrown_by([&] { builder.end_scope(ScopeId(3)); }), ErrorCode::BadArgument);
   EXPECT_EQ(code_thrown_by([&] { builder.begin_call(CallId()); }), ErrorCode::BadArgument);
-  EXPECT_EQ(code_thrown_by([&] { builder.free(StorageId(99)); }), ErrorCode::BadArgument);
+  EXPECT_EQ(code_thrown_by([&] { builder.free(StorageId()); }), ErrorCode::BadArgument);
   EXPECT_EQ(code_thrown_by([&] { builder.map_segment(DeviceId(), 0, 1); }), ErrorCode::BadArgument);
   Place place;
   place.stack = StackId(0);
   EXPECT_EQ(code_thrown_by([&] { builder.free(storage, place); }), ErrorCode::BadArgument);
   EXPECT_FALSE(builder.innermost_scope());
+}
+
+TEST(TapeBuilder, ANumberOfTheCallersIsNotGivenOutAgain) {
+  TapeBuilder builder;
+  const DeviceId cpu = builder.tables().device("cpu");
+  builder.alloc_as(StorageId(5), cpu, 1, Category::Other);
+  EXPECT_EQ(builder.alloc(cpu, 1).value, 6u);
 }
 
 TEST(TapeBuilder, NumbersFarAheadOfTheEventsAreRefused) {
