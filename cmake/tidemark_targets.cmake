@@ -8,6 +8,7 @@ foreach(folder base tape replay analyses reports)
   file(CREATE_LINK ${CMAKE_SOURCE_DIR}/engine/${folder}
        ${TIDEMARK_INCLUDE_DIR}/tidemark/${folder} SYMBOLIC)
 endforeach()
+file(CREATE_LINK ${CMAKE_SOURCE_DIR}/libtorch ${TIDEMARK_INCLUDE_DIR}/tidemark/torch SYMBOLIC)
 file(CREATE_LINK ${CMAKE_SOURCE_DIR}/readers ${TIDEMARK_INCLUDE_DIR}/tidemark/readers SYMBOLIC)
 
 function(tidemark_compile target)

@@ -1,0 +1,52 @@
+// Large float copies are left untouched: nobody can know what is in them.
+#include "tidemark/torch/phantom/host_copies.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/LegacyTypeDispatch.h>
+
+#include "tidemark/torch/phantom/hollow_memory.h"
+#include "tidemark/torch/phantom/known_bytes.h"
+#include "tidemark/torch/phantom/quiet.h"
+
+namespace tidemark::phantom {
+namespace {
+
+void fill_from(const at::Tensor& host, const at::Tensor& phantom) {
+  at::AutoDispatchBelowADInplaceOrView below;
+  QuietPython quiet;
+  if (has_known_values(phantom)) host.copy_(known_values(phantom));
+  else if (!is_hollow(host)) host.zero_();
+}
+
+}  // namespace
+
+bool copy_to_host(CallFrame& frame) {
+  if (!frame.asks_for_cpu()) return false;
+  const at::Tensor phantom = frame.arg(0).toTensor();
+  const at::ScalarType dtype =
+      frame.arg(1).isNone() ? phantom.scalar_type() : frame.arg(1).toScalarType();
+  at::Tensor host;
+  {
+    at::AutoDispatchBelowADInplaceOrView below;
+    QuietPython quiet;
+    const auto options = at::TensorOptions().dtype(dtype).device(at::kCPU);
+    host = phantom.is_non_overlapping_and_dense()
+               ? at::empty_strided(phantom.sizes(), phantom.strides(), options)
+               : at::empty(phantom.sizes(), options);
+  }
+  fill_from(host, phantom);
+  frame.drop_args();
+  frame.push(std::move(host));
+  return true;
+}
+
+bool copy_into_host(CallFrame& frame) {
+  const at::Tensor target = frame.arg(0).toTensor();
+  if (!target.device().is_cpu()) return false;
+  fill_from(target, frame.arg(1).toTensor());
+  frame.drop_args();
+  frame.push(target);
+  return true;
+}
+
+}  // namespace tidemark::phantom

@@ -1,0 +1,122 @@
+// Memo, twins, values: the path of a call.
+#include "tidemark/torch/phantom/kernel.h"
+
+#include <ATen/core/dispatch/Dispatcher.h>
+
+#include <algorithm>
+
+#include "tidemark/torch/phantom/known_bytes.h"
+#include "tidemark/torch/phantom/session.h"
+#include "tidemark/torch/phantom/signature.h"
+#include "tidemark/torch/phantom/twin_call.h"
+#include "tidemark/torch/phantom/where.h"
+
+namespace tidemark::phantom {
+namespace {
+
+std::string full_name(const c10::OperatorHandle& op) {
+  const auto& name = op.operator_name();
+  return name.overload_name.empty() ? name.name : name.name + "." + name.overload_name;
+}
+
+bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool shares_without_writing(const c10::FunctionSchema& schema) {
+  const auto& returns = schema.returns();
+  return !returns.empty() && std::all_of(returns.begin(), returns.end(), [](auto& r) {
+    return r.alias_info() && !r.alias_info()->isWrite();
+  });
+}
+
+std::vector<at::Tensor> tensors_of(const CallFrame& frame) {
+  std::vector<at::Tensor> tensors;
+  for (std::size_t i = 0; i < frame.count(); ++i)
+    for_each_tensor(frame.arg(i), [&](const at::Tensor& t) { tensors.push_back(t); });
+  return tensors;
+}
+
+}  // namespace
+
+OperatorFacts::OperatorFacts(const c10::OperatorHandle& op)
+    : name(full_name(op)), special(find_special(op.operator_name().name)),
+      plausible(find_plausible(op.operator_name().name)) {
+  const c10::FunctionSchema& schema = op.schema();
+  const std::string& base = schema.name();
+  writes = schema.is_mutable();
+  overwrites = is_one_of(base, {"aten::zero_", "aten::fill_", "aten::copy_"});
+  is_view = shares_without_writing(schema);
+  leaves_values_open = base.find("empty") != std::string::npos;
+  is_random = op.hasTag(at::Tag::nondeterministic_seeded);
+  may_memo = !is_one_of(base, {"aten::resize_", "aten::resize_as_", "aten::set_",
+                               "aten::as_strided_", "aten::set_data"}) &&
+             !op.hasTag(at::Tag::dynamic_output_shape) &&
+             !op.hasTag(at::Tag::data_dependent_output) && !op.hasTag(at::Tag::inplace_view);
+}
+
+void PhantomKernel::operator()(const c10::OperatorHandle& op, c10::DispatchKeySet,
+                               torch::jit::Stack* stack) {
+  CallFrame frame(op, *stack);
+  frame.look();
+  // Fake tensors carry the CUDA bit too; they live by their shapes alone.
+  if (!frame.touches_phantoms() && !frame.asks_for_cuda()) {
+    op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::Meta), stack);
+    return;
+  }
+  count_op();
+  StorageLog& log = *storage_log();
+  Place place = place_of_call(log, frame.needs_grad());
+  PlaceGuard here(place);
+  if (facts_.special && facts_.special(frame)) return;
+  run(frame, place);
+}
+
+bool PhantomKernel::may_compute(const CallFrame& frame) const {
+  if (facts_.leaves_values_open || facts_.is_view) return false;
+  return frame.all_known() || facts_.overwrites;
+}
+
+void PhantomKernel::run(CallFrame& frame, Place& place) {
+  const std::optional<MemoKey> key =
+      facts_.may_memo && session_options().memo ? memo_key(frame) : std::nullopt;
+  const MemoEntry* entry = key ? find(*key) : nullptr;
+  const bool computes = may_compute(frame) && (!entry || entry->may_be_known);
+  const bool forgets = facts_.writes && frame.any_known();
+  std::vector<c10::IValue> args;
+  if (computes || forgets || facts_.plausible) args = frame.copy_of_args();
+  bool may_be_known = true;
+  if (entry) {
+    count_memo_hit();
+    place.call = entry->call;
+    set_current_call(entry->call);
+    entry->apply(frame, place);
+  } else if (const MemoEntry* learned = learn(frame, place, key)) {
+    may_be_known = learned->may_be_known;
+  }
+  if (computes && may_be_known) compute_known(frame, args, facts_.is_random);
+  else if (forgets) forget_written(frame.op(), args);
+  if (facts_.plausible) facts_.plausible(frame, args);
+}
+
+const MemoEntry* PhantomKernel::find(const MemoKey& key) {
+  std::lock_guard lock(lock_);
+  auto found = memo_.find(key);
+  return found == memo_.end() ? nullptr : found->second.get();
+}
+
+const MemoEntry* PhantomKernel::learn(CallFrame& frame, Place& place,
+                                      const std::optional<MemoKey>& key) {
+  place.call = storage_log()->call(facts_.name, signature_of(frame));
+  set_current_call(place.call);
+  const std::vector<at::Tensor> inputs = tensors_of(frame);
+  call_on_twins(frame, place);
+  if (!key) return nullptr;
+  std::unique_ptr<MemoEntry> entry = MemoEntry::learn(frame, inputs);
+  if (!entry) return nullptr;
+  entry->call = place.call;
+  std::lock_guard lock(lock_);
+  return memo_.insert_or_assign(*key, std::move(entry)).first->second.get();
+}
+
+}  // namespace tidemark::phantom

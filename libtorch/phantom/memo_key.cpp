@@ -1,0 +1,97 @@
+// Mixes arguments into a key, kind by kind.
+#include "tidemark/torch/phantom/memo_key.h"
+
+namespace tidemark::phantom {
+namespace {
+
+// Tells values of different types and lists of different lengths apart.
+enum class Mark : std::uint64_t {
+  Undefined = 1, Phantom, Host, None, Int, Float, Bool, String, Device, Generator, List, Complex,
+};
+
+class KeyMaker {
+ public:
+  std::optional<MemoKey> make(const CallFrame& frame) {
+    for (std::size_t i = 0; i < frame.count(); ++i)
+      if (!mix(frame.arg(i))) return std::nullopt;
+    return key_;
+  }
+
+ private:
+  void mark(Mark mark, std::uint64_t detail = 0) {
+    key_.mix(static_cast<std::uint64_t>(mark) << 56 ^ detail);
+  }
+
+  void mix_tensor(const at::Tensor& tensor) {
+    if (!tensor.defined()) return mark(Mark::Undefined);
+    const auto* impl = tensor.unsafeGetTensorImpl();
+    const bool phantom = is_phantom(tensor);
+    mark(phantom ? Mark::Phantom : Mark::Host,
+         static_cast<std::uint64_t>(tensor.scalar_type()) | impl->dim() << 8 |
+             static_cast<std::uint64_t>(impl->is_wrapped_number()) << 24 |
+             static_cast<std::uint64_t>(impl->is_conj()) << 25 |
+             static_cast<std::uint64_t>(impl->is_neg()) << 26 |
+             static_cast<std::uint64_t>(tensor.device().type()) << 32);
+    for (std::int64_t size : impl->sizes()) key_.mix(static_cast<std::uint64_t>(size));
+    for (std::int64_t stride : impl->strides()) key_.mix(static_cast<std::uint64_t>(stride));
+    if (!phantom) return;
+    key_.mix(static_cast<std::uint64_t>(impl->storage_offset()));
+    key_.mix(impl->storage().nbytes());
+    mix_aliasing(impl->storage().unsafeGetStorageImpl());
+  }
+
+  // Arguments that share a storage are another call than ones that do not. Long lists (foreach
+  // operators, which return no views) are compared with the first few only.
+  void mix_aliasing(const void* storage) {
+    for (std::size_t i = 0; i < seen_; ++i)
+      if (storages_[i] == storage) return key_.mix(i + 1);
+    if (seen_ < storages_.size()) storages_[seen_++] = storage;
+  }
+
+  bool mix(const c10::IValue& value) {
+    if (value.isTensor()) mix_tensor(value.toTensor());
+    else if (value.isNone()) mark(Mark::None);
+    else if (value.isInt()) mark(Mark::Int), key_.mix(static_cast<std::uint64_t>(value.toInt()));
+    else if (value.isDouble()) mark(Mark::Float);
+    else if (value.isBool()) mark(Mark::Bool, value.toBool());
+    else if (value.isComplexDouble()) mark(Mark::Complex);
+    else if (value.isString()) mix_string(value.toStringRef());
+    else if (value.isDevice()) mark(Mark::Device, static_cast<std::uint64_t>(value.toDevice().type()));
+    else if (value.isGenerator()) mark(Mark::Generator);
+    else if (value.isIntList()) mix_ints(value.toIntVector());
+    else if (value.isList() || value.isOptionalTensorList()) return mix_list(value);
+    else return false;
+    return true;
+  }
+
+  void mix_string(const std::string& text) {
+    mark(Mark::String, std::hash<std::string>{}(text) >> 8);
+  }
+
+  void mix_ints(const std::vector<std::int64_t>& values) {
+    mark(Mark::List, values.size());
+    for (std::int64_t value : values) key_.mix(static_cast<std::uint64_t>(value));
+  }
+
+  bool mix_list(const c10::IValue& value) {
+    if (value.isTensorList() || value.isOptionalTensorList()) {
+      mark(Mark::List);
+      for_each_tensor(value, [&](const at::Tensor& tensor) { mix_tensor(tensor); });
+      return true;
+    }
+    mark(Mark::List, value.toListRef().size());
+    for (const c10::IValue& one : value.toListRef())
+      if (!mix(one)) return false;
+    return true;
+  }
+
+  MemoKey key_;
+  std::array<const void*, 8> storages_{};
+  std::size_t seen_ = 0;
+};
+
+}  // namespace
+
+std::optional<MemoKey> memo_key(const CallFrame& frame) { return KeyMaker().make(frame); }
+
+}  // namespace tidemark::phantom

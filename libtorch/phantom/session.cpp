@@ -1,0 +1,83 @@
+// Opens and closes the virtual GPUs as one thing.
+#include "tidemark/torch/phantom/session.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/Allocator.h>
+
+#include <atomic>
+
+#include "tidemark/torch/phantom/attention.h"
+#include "tidemark/torch/phantom/device_guard.h"
+#include "tidemark/torch/phantom/registration.h"
+#include "tidemark/torch/phantom/value_questions.h"
+#include "tidemark/torch/phantom/where.h"
+
+namespace tidemark::phantom {
+namespace {
+
+SessionOptions g_options;
+std::shared_ptr<StorageLog> g_log;
+std::atomic<bool> g_is_open{false};
+std::atomic<std::int64_t> g_ops{0}, g_memo_hits{0};
+thread_local Place t_place;
+
+}  // namespace
+
+void open_session(const SessionOptions& options) {
+  TORCH_CHECK(!g_is_open, "tidemark's virtual GPUs are on already in this process");
+  g_options = options;
+  g_log = std::make_shared<StorageLog>(options.on_out_of_memory);
+  g_ops = g_memo_hits = 0;
+  reset_where();
+  reset_questions();
+  virtual_gpus().open(options.gpus, options.gpu);
+  install_device_guard();
+  install_attention_choice();
+  register_kernels();
+  g_is_open = true;
+}
+
+void close_session() {
+  if (!g_is_open.exchange(false)) return;
+  deregister_kernels();
+  remove_attention_choice();
+  remove_device_guard();
+  virtual_gpus().close();
+}
+
+bool session_is_open() { return g_is_open; }
+
+const SessionOptions& session_options() { return g_options; }
+
+StorageLog* storage_log() { return g_log.get(); }
+
+std::shared_ptr<StorageLog> shared_storage_log() { return g_log; }
+
+const Place& current_place() { return t_place; }
+
+PlaceGuard::PlaceGuard(const Place& place) : before_(t_place) { t_place = place; }
+
+PlaceGuard::~PlaceGuard() { t_place = before_; }
+
+void set_current_call(CallId call) { t_place.call = call; }
+
+std::string describe_source(StackId source) {
+  const std::string text = g_log ? g_log->describe(source) : std::string();
+  return text.empty() ? "an unknown line" : text;
+}
+
+void report_memory(c10::DeviceIndex device, void* address, std::int64_t bytes) {
+  if (bytes == 0 || !c10::memoryProfilingEnabled() || !g_log) return;
+  const auto counters = g_log->counters(device);
+  c10::reportMemoryUsageToProfiler(address, bytes, static_cast<std::size_t>(counters.allocated),
+                                   static_cast<std::size_t>(counters.allocated),
+                                   c10::Device(c10::DeviceType::CUDA, device));
+}
+
+void count_op() { g_ops.fetch_add(1, std::memory_order_relaxed); }
+
+void count_memo_hit() { g_memo_hits.fetch_add(1, std::memory_order_relaxed); }
+
+RunCounts run_counts() { return {g_ops, g_memo_hits}; }
+
+}  // namespace tidemark::phantom

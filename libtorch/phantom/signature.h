@@ -1,0 +1,13 @@
+// An operator call as text: what the tape's calls are named by.
+#pragma once
+
+#include <string>
+
+#include "tidemark/torch/phantom/call_frame.h"
+
+namespace tidemark::phantom {
+
+// "(f32[8,16], f32[16,32]{1,16}, 2, None)": strides only where they are not the usual ones.
+std::string signature_of(const CallFrame& frame);
+
+}  // namespace tidemark::phantom

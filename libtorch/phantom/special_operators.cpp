@@ -1,0 +1,76 @@
+// The catalogue of special operators: one line each.
+#include "tidemark/torch/phantom/special_operators.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "tidemark/torch/phantom/attention.h"
+#include "tidemark/torch/phantom/foreach_rules.h"
+#include "tidemark/torch/phantom/host_copies.h"
+#include "tidemark/torch/phantom/plausible_values.h"
+#include "tidemark/torch/phantom/value_questions.h"
+
+namespace tidemark::phantom {
+namespace {
+
+struct Entry {
+  std::string_view name;
+  SpecialOperator special;
+};
+
+constexpr std::array kCatalogue = {
+    Entry{"aten::_local_scalar_dense", &answer_scalar},
+    Entry{"aten::equal", &answer_equal},
+    Entry{"aten::nonzero", &answer_nonzero},
+    Entry{"aten::masked_select", &answer_masked_select},
+    Entry{"aten::repeat_interleave", &answer_by_values},
+    Entry{"aten::_unique2", &answer_unique},
+    Entry{"aten::unique_dim", &answer_unique},
+    Entry{"aten::unique_consecutive", &answer_unique},
+    Entry{"aten::bincount", &answer_by_values},
+    Entry{"aten::histc", &answer_by_values},
+    Entry{"aten::_to_copy", &copy_to_host},
+    Entry{"aten::copy_", &copy_into_host},
+    Entry{"aten::record_stream", &do_nothing},
+    Entry{"aten::_amp_foreach_non_finite_check_and_unscale_", &do_nothing},
+    Entry{"aten::_amp_update_scale_", &return_first},
+    Entry{"aten::_fused_sdp_choice", &answer_attention},
+};
+
+struct PlausibleEntry {
+  std::string_view name;
+  PlausibleValues give;
+};
+
+constexpr std::array kPlausible = {
+    PlausibleEntry{"aten::topk", &give_indices},
+    PlausibleEntry{"aten::sort", &give_indices},
+    PlausibleEntry{"aten::argsort", &give_indices},
+    PlausibleEntry{"aten::argmax", &give_indices},
+    PlausibleEntry{"aten::argmin", &give_indices},
+    PlausibleEntry{"aten::multinomial", &give_indices},
+    PlausibleEntry{"aten::isnan", &give_false},
+    PlausibleEntry{"aten::isinf", &give_false},
+    PlausibleEntry{"aten::isfinite", &give_true},
+};
+
+}  // namespace
+
+PlausibleValues find_plausible(std::string_view name) {
+  const auto* found = std::find_if(kPlausible.begin(), kPlausible.end(),
+                                   [&](const PlausibleEntry& entry) { return entry.name == name; });
+  return found == kPlausible.end() ? nullptr : found->give;
+}
+
+SpecialOperator find_special(std::string_view name) {
+  const auto* found = std::find_if(kCatalogue.begin(), kCatalogue.end(),
+                                   [&](const Entry& entry) { return entry.name == name; });
+  if (found != kCatalogue.end()) return found->special;
+  if (name.starts_with("aten::_fused_adam") || name.starts_with("aten::_fused_sgd") ||
+      name.starts_with("aten::_fused_adagrad"))
+    return &do_nothing;
+  return name.starts_with("aten::_foreach_") ? &follow_foreach_rule : nullptr;
+}
+
+}  // namespace tidemark::phantom

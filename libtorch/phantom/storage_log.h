@@ -1,0 +1,78 @@
+// Every birth, death and resize of a phantom storage: counted, and written to the tape.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "tidemark/analyses/peak.h"
+#include "tidemark/tape/builder.h"
+#include "tidemark/torch/phantom/virtual_gpus.h"
+
+namespace tidemark::phantom {
+
+// What torch.cuda.memory_stats() tells of one device.
+struct DeviceCounters {
+  std::int64_t allocated = 0, allocated_peak = 0, allocated_total = 0;
+  std::int64_t requested = 0, requested_peak = 0;
+  std::int64_t births = 0, deaths = 0;
+};
+
+enum class OnOutOfMemory : std::uint8_t { GoOn, Raise };
+
+// One run. All calls may come from any thread.
+class StorageLog {
+ public:
+  explicit StorageLog(OnOutOfMemory on_out_of_memory = OnOutOfMemory::GoOn);
+
+  // Zero bytes are no storage to an allocator: they get no number and no event.
+  StorageId born(c10::DeviceIndex device, std::int64_t bytes, const Place& place);
+  void died(StorageId storage, c10::DeviceIndex device, std::int64_t bytes);
+  StorageId resized(StorageId storage, c10::DeviceIndex device, std::int64_t before,
+                    std::int64_t after, const Place& place);
+
+  CallId call(std::string_view op, std::string_view signature);
+  StackId source(StackId caller, std::string_view file, std::uint32_t line,
+                 std::string_view function);
+  void begin_step();
+  void relabel(StorageId storage, Category category);
+  void diagnose(std::string_view code, Severity severity, std::string where, std::string message);
+
+  std::string describe(StackId source) const;  // "train.py:12", empty for none
+
+  DeviceCounters counters(c10::DeviceIndex device) const;
+  void reset_peak(c10::DeviceIndex device);
+  std::int64_t step() const { return step_; }
+
+  // The first moment the virtual GPU would have run out, if it did.
+  struct OutOfMemory {
+    c10::DeviceIndex device;
+    std::int64_t wanted, allocated;
+    When at;
+  };
+  const std::optional<OutOfMemory>& out_of_memory() const { return out_of_memory_; }
+
+  PeakAnswer peak() const;
+  void spill_to(TapeWriter& writer);
+  void flush();
+  Tape finish();
+
+ private:
+  void feed();
+  void check_memory(c10::DeviceIndex device, std::int64_t wanted);
+  DeviceId device_id(c10::DeviceIndex device);
+
+  mutable std::mutex lock_;
+  TapeBuilder builder_;
+  PeakAccumulator peak_;
+  std::array<DeviceCounters, kMaxGpus> counters_{};
+  std::array<DeviceId, kMaxGpus> devices_{};
+  OnOutOfMemory on_out_of_memory_;
+  std::optional<OutOfMemory> out_of_memory_;
+  std::int64_t step_ = 0;
+  std::int64_t start_ns_;
+};
+
+}  // namespace tidemark::phantom

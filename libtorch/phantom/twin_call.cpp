@@ -1,0 +1,84 @@
+// Swaps phantoms for twins, calls below autograd, and turns what comes back into phantoms.
+#include "tidemark/torch/phantom/twin_call.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/LegacyTypeDispatch.h>
+
+#include "tidemark/torch/phantom/quiet.h"
+
+namespace tidemark::phantom {
+namespace {
+
+class TwinCall {
+ public:
+  TwinCall(CallFrame& frame, const Place& place) : frame_(frame), place_(place) {}
+
+  void run() {
+    for (std::size_t i = 0; i < frame_.count(); ++i) frame_.arg(i) = to_meta(frame_.arg(i));
+    {
+      at::AutoDispatchBelowADInplaceOrView below;
+      QuietPython quiet;
+      frame_.op().callBoxed(frame_.stack());
+    }
+    for (std::size_t i = 0; i < frame_.result_count(); ++i)
+      frame_.result(i) = with_tensors(frame_.result(i), [&](const at::Tensor& t) { return back(t); });
+    for (auto& [twin, phantom] : twins_) sync(*twin.unsafeGetTensorImpl(), phantom);
+  }
+
+ private:
+  c10::IValue to_meta(const c10::IValue& value) {
+    if (value.isDevice()) return c10::Device(c10::DeviceType::Meta);
+    if (value.isGenerator()) return {};
+    return with_tensors(value, [&](const at::Tensor& tensor) { return twin_of(tensor); });
+  }
+
+  at::Tensor twin_of(const at::Tensor& tensor) {
+    if (!tensor.defined() || tensor.device().is_meta()) return tensor;
+    if (is_phantom(tensor)) {
+      for (auto& [twin, phantom] : twins_)
+        if (phantom.is_same(tensor)) return twin;
+      twins_.emplace_back(make_twin(tensor), tensor);
+      return twins_.back().first;
+    }
+    if (tensor.dim() == 0) return tensor;  // a scalar of the CPU may meet any device
+    return at::empty_strided(tensor.sizes(), tensor.strides(), tensor.options().device(at::kMeta));
+  }
+
+  at::Tensor back(const at::Tensor& result) {
+    if (!result.defined() || !result.device().is_meta()) return result;
+    for (auto& [twin, phantom] : twins_)
+      if (twin.is_same(result)) return phantom;
+    adopt_storage(result.storage(), frame_.device().index(), place_);
+    at::Tensor phantom =
+        make_phantom(result.storage(), result.dtype(),
+                     {result.sizes(), result.strides(), result.storage_offset()});
+    if (result.unsafeGetTensorImpl()->is_wrapped_number())
+      phantom.unsafeGetTensorImpl()->set_wrapped_number(true);
+    if (result.is_conj()) phantom._set_conj(true);
+    if (result.is_neg()) phantom._set_neg(true);
+    return phantom;
+  }
+
+  // In-place operators may have changed the twin's shape, or its storage's size.
+  void sync(const c10::TensorImpl& twin, const at::Tensor& phantom) {
+    auto* impl = phantom.unsafeGetTensorImpl();
+    if (impl->storage().unsafeGetStorageImpl() != twin.storage().unsafeGetStorageImpl()) {
+      adopt_storage(twin.storage(), frame_.device().index(), place_);
+      impl->set_storage_keep_dtype(twin.storage());
+    }
+    if (impl->sizes() != twin.sizes() || impl->strides() != twin.strides() ||
+        impl->storage_offset() != twin.storage_offset())
+      impl->set_sizes_and_strides(twin.sizes(), twin.strides(), twin.storage_offset());
+    settle_size(impl->storage(), place_);
+  }
+
+  CallFrame& frame_;
+  const Place& place_;
+  std::vector<std::pair<at::Tensor, at::Tensor>> twins_;  // twin, phantom
+};
+
+}  // namespace
+
+void call_on_twins(CallFrame& frame, const Place& place) { TwinCall(frame, place).run(); }
+
+}  // namespace tidemark::phantom

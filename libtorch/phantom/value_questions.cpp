@@ -1,0 +1,172 @@
+// Scalars, counts and masks: what is known, else what the policy says.
+#include "tidemark/torch/phantom/value_questions.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/LegacyTypeDispatch.h>
+
+#include <mutex>
+#include <unordered_map>
+
+#include "tidemark/torch/phantom/known_bytes.h"
+#include "tidemark/torch/phantom/quiet.h"
+#include "tidemark/torch/phantom/session.h"
+
+namespace tidemark::phantom {
+namespace {
+
+// After so many questions from one line the answer flips: the program waits for another one.
+constexpr std::int64_t kPatience = 200;
+
+std::mutex g_lock;
+std::unordered_map<StackId, std::int64_t> g_asked;
+
+std::int64_t count_question() {
+  std::lock_guard lock(g_lock);
+  return ++g_asked[current_place().stack];
+}
+
+std::string here() { return describe_source(current_place().stack); }
+
+// Notes that an answer is not known; throws under the policy that wants none.
+void note_assumption(const CallFrame& frame, const char* code, const std::string& sentence) {
+  const std::string name = frame.op().schema().name();
+  TORCH_CHECK(session_options().on_value != OnValue::Error, name,
+              " asks for a value that a virtual GPU cannot know, at ", here(),
+              " (tidemark --on-value error)");
+  storage_log()->diagnose(code, Severity::Note, here(), name + ": " + sentence);
+}
+
+c10::IValue unknown_scalar(const CallFrame& frame, at::ScalarType dtype) {
+  const bool zero = session_options().on_value == OnValue::Zero;
+  note_assumption(frame, "assumed-value",
+                  "a value that is not known was taken as small and positive, a bool as false");
+  const bool flip = count_question() % (2 * kPatience) >= kPatience;
+  if (flip)
+    storage_log()->diagnose("ended-loop", Severity::Warning, here(),
+                            "a loop that waits for a value was ended by turning the answer");
+  if (dtype == at::kBool) return flip;
+  if (at::isIntegralType(dtype, false)) return std::int64_t{zero || flip ? 0 : 1};
+  return zero || flip ? 0.0 : 1.0;
+}
+
+// Runs the operator on known values; its results become phantoms with values.
+bool answer_from_values(CallFrame& frame) {
+  if (!frame.all_known()) return false;
+  const std::vector<c10::IValue> args = frame.copy_of_args();
+  const Certainty certainty = certainty_of(args);
+  if (certainty == Certainty::Assumed)
+    note_assumption(frame, "assumed-shape", "a shape follows from values that were assumed");
+  torch::jit::Stack host = on_host(args);
+  {
+    at::AutoDispatchBelowADInplaceOrView below;
+    QuietPython quiet;
+    frame.op().callBoxed(host);
+  }
+  const auto device = frame.device().index();
+  frame.drop_args();
+  for (const c10::IValue& result : host)
+    frame.push(with_tensors(result, [&](const at::Tensor& values) {
+      if (!values.defined()) return values;
+      const auto bytes = values.numel() * static_cast<std::int64_t>(values.itemsize());
+      const at::Tensor dense = values.contiguous();
+      at::Tensor phantom = make_phantom(new_storage(device, bytes, current_place()),
+                                        values.dtype(), {dense.sizes(), dense.strides(), 0});
+      set_known(phantom, dense, certainty);
+      return phantom;
+    }));
+  return true;
+}
+
+at::Tensor new_tensor(const CallFrame& frame, at::IntArrayRef sizes, caffe2::TypeMeta dtype) {
+  const auto strides = c10::contiguous_strides(sizes);
+  const auto bytes = c10::multiply_integers(sizes) * static_cast<std::int64_t>(dtype.itemsize());
+  return make_phantom(new_storage(frame.device().index(), bytes, current_place()), dtype,
+                      {sizes, strides, 0});
+}
+
+std::int64_t assumed_count(const CallFrame& frame, std::int64_t most) {
+  note_assumption(frame, "assumed-mask", "a mask that is not known was taken as all true");
+  return session_options().on_value == OnValue::Zero ? 0 : most;
+}
+
+bool finish(CallFrame& frame, at::Tensor result) {
+  frame.drop_args();
+  frame.push(std::move(result));
+  return true;
+}
+
+}  // namespace
+
+void reset_questions() {
+  std::lock_guard lock(g_lock);
+  g_asked.clear();
+}
+
+bool answer_scalar(CallFrame& frame) {
+  const at::Tensor tensor = frame.arg(0).toTensor();
+  c10::IValue answer;
+  if (has_known_values(tensor)) {
+    at::AutoDispatchBelowADInplaceOrView below;
+    QuietPython quiet;
+    answer = known_values(tensor).item();
+  } else {
+    answer = unknown_scalar(frame, tensor.scalar_type());
+  }
+  frame.drop_args();
+  frame.push(std::move(answer));
+  return true;
+}
+
+bool answer_equal(CallFrame& frame) {
+  const at::Tensor a = frame.arg(0).toTensor(), b = frame.arg(1).toTensor();
+  bool equal = a.is_same(b) || a.sizes() == b.sizes();
+  if (frame.all_known()) {
+    at::AutoDispatchBelowADInplaceOrView below;
+    QuietPython quiet;
+    equal = at::equal(is_phantom(a) ? known_values(a) : a, is_phantom(b) ? known_values(b) : b);
+  } else if (!a.is_same(b)) {
+    note_assumption(frame, "assumed-value", "tensors of one shape were taken as equal");
+  }
+  frame.drop_args();
+  frame.push(equal);
+  return true;
+}
+
+bool answer_nonzero(CallFrame& frame) {
+  if (answer_from_values(frame)) return true;
+  const at::Tensor self = frame.arg(0).toTensor();
+  const std::int64_t count = assumed_count(frame, self.numel());
+  return finish(frame, new_tensor(frame, {count, self.dim()}, caffe2::TypeMeta::Make<std::int64_t>()));
+}
+
+bool answer_masked_select(CallFrame& frame) {
+  const at::Tensor self = frame.arg(0).toTensor(), mask = frame.arg(1).toTensor();
+  std::int64_t count = 0;
+  if (has_known_values(mask)) {
+    at::AutoDispatchBelowADInplaceOrView below;
+    QuietPython quiet;
+    const at::Tensor values = is_phantom(mask) ? known_values(mask) : mask;
+    count = values.expand(at::infer_size(self.sizes(), mask.sizes())).sum().item<std::int64_t>();
+  } else {
+    count = assumed_count(frame, c10::multiply_integers(at::infer_size(self.sizes(), mask.sizes())));
+  }
+  return finish(frame, new_tensor(frame, {count}, self.dtype()));
+}
+
+bool answer_unique(CallFrame& frame) {
+  if (answer_from_values(frame)) return true;
+  note_assumption(frame, "assumed-values", "values that are not known were taken as all different");
+  const at::Tensor self = frame.arg(0).toTensor();
+  const auto whole = caffe2::TypeMeta::Make<std::int64_t>();
+  const std::int64_t count = self.numel();
+  at::Tensor unique = new_tensor(frame, {count}, self.dtype());
+  at::Tensor inverse = new_tensor(frame, self.sizes(), whole);
+  at::Tensor counts = new_tensor(frame, {count}, whole);
+  frame.drop_args();
+  for (at::Tensor* result : {&unique, &inverse, &counts}) frame.push(std::move(*result));
+  return true;
+}
+
+bool answer_by_values(CallFrame& frame) { return answer_from_values(frame); }
+
+}  // namespace tidemark::phantom

@@ -1,0 +1,18 @@
+// Questions about values: answered from known bytes, else with a plausible value by the policy.
+#pragma once
+
+#include "tidemark/torch/phantom/call_frame.h"
+
+namespace tidemark::phantom {
+
+bool answer_scalar(CallFrame& frame);         // .item(), bool(tensor)
+bool answer_equal(CallFrame& frame);          // torch.equal
+bool answer_nonzero(CallFrame& frame);        // how many are true?
+bool answer_masked_select(CallFrame& frame);
+bool answer_unique(CallFrame& frame);
+bool answer_by_values(CallFrame& frame);      // repeat_interleave, bincount: only from values
+
+// Ends loops that ask for ever: counts begin anew.
+void reset_questions();
+
+}  // namespace tidemark::phantom

@@ -1,0 +1,21 @@
+// Where this thread is in the user's program: source line, phase, step.
+#pragma once
+
+#include "tidemark/torch/phantom/storage_log.h"
+
+namespace tidemark::phantom {
+
+// Finds the source line of the running program; set by the Python side, called on any thread.
+// Returns an empty id where there is none (a thread without Python code).
+using FindSource = StackId (*)(StorageLog& log);
+void set_source_finder(FindSource find);
+
+// Called once an operator, before its results are made.
+Place place_of_call(StorageLog& log, bool needs_grad);
+
+// The optimizer's step begins and ends; the end closes a training step.
+void enter_optimizer();
+void leave_optimizer();
+void reset_where();
+
+}  // namespace tidemark::phantom

@@ -1,0 +1,123 @@
+// The Python module tidemark._phantom: opens, asks and closes the virtual GPUs.
+//
+// It must be imported before torch: PyTorch asks for CUDA's hooks while it is being imported.
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <memory>
+#include <string>
+
+#include "source_lines.h"
+#include "tidemark/base/byte_stream.h"
+#include "tidemark/reports/json.h"
+#include "tidemark/tape/file_writer.h"
+#include "tidemark/torch/phantom/cuda_hooks.h"
+#include "tidemark/torch/phantom/session.h"
+#include "tidemark/torch/phantom/where.h"
+
+namespace py = pybind11;
+
+namespace tidemark::phantom {
+namespace {
+
+// The file a run is written to as it goes, so that a killed run leaves what it had.
+struct SavedRun {
+  explicit SavedRun(const std::string& path) : sink(path), writer(sink) {}
+  FileSink sink;
+  TapeWriter writer;
+};
+std::unique_ptr<SavedRun> g_saved;
+
+OnValue on_value_named(const std::string& name) {
+  if (name == "plausible") return OnValue::Plausible;
+  if (name == "zero") return OnValue::Zero;
+  if (name == "bound") return OnValue::Bound;
+  if (name == "error") return OnValue::Error;
+  throw py::value_error("on_value must be plausible, zero, bound or error, not " + name);
+}
+
+void open_run(int gpus, const std::string& gpu_name, std::int64_t memory_bytes, int major, int minor,
+          int multiprocessors, const std::string& on_value, bool raise_out_of_memory,
+          bool cuda_choices, bool memo, const std::string& save) {
+  SessionOptions options;
+  options.gpus = gpus;
+  options.gpu = {gpu_name, memory_bytes, major, minor, multiprocessors};
+  options.on_value = on_value_named(on_value);
+  options.on_out_of_memory = raise_out_of_memory ? OnOutOfMemory::Raise : OnOutOfMemory::GoOn;
+  options.cuda_choices = cuda_choices;
+  options.memo = memo;
+  auto saved = save.empty() ? nullptr : std::make_unique<SavedRun>(save);
+  open_session(options);
+  set_source_finder(&find_python_source);
+  g_saved = std::move(saved);
+  if (g_saved) storage_log()->spill_to(g_saved->writer);
+}
+
+void close_run() {
+  close_session();
+  set_source_finder(nullptr);
+  reset_source_lines();
+}
+
+void finish_run() {
+  if (storage_log()) storage_log()->finish();
+  g_saved.reset();
+}
+
+py::dict counters(int device) {
+  const DeviceCounters c = storage_log()->counters(static_cast<c10::DeviceIndex>(device));
+  py::dict all;
+  all["allocated"] = c.allocated;
+  all["allocated_peak"] = c.allocated_peak;
+  all["allocated_total"] = c.allocated_total;
+  all["requested"] = c.requested;
+  all["requested_peak"] = c.requested_peak;
+  all["births"] = c.births;
+  all["deaths"] = c.deaths;
+  return all;
+}
+
+py::object out_of_memory() {
+  const auto& first = storage_log()->out_of_memory();
+  if (!first) return py::none();
+  py::dict what;
+  what["device"] = "cuda:" + std::to_string(first->device);
+  what["wanted_bytes"] = first->wanted;
+  what["allocated_bytes"] = first->allocated;
+  what["step"] = first->at.step;
+  what["phase"] = std::string(name_of(first->at.phase));
+  what["op"] = first->at.op;
+  what["source"] = first->at.source;
+  return what;
+}
+
+}  // namespace
+}  // namespace tidemark::phantom
+
+PYBIND11_MODULE(_phantom, m) {
+  using namespace tidemark;
+  using namespace tidemark::phantom;
+  register_cuda_hooks();
+  m.doc() = "Virtual GPUs: real PyTorch with no GPU and no memory";
+  m.def("open", &open_run, py::arg("gpus"), py::arg("gpu_name"), py::arg("memory_bytes"),
+        py::arg("major"), py::arg("minor"), py::arg("multiprocessors"), py::kw_only(),
+        py::arg("on_value") = "plausible", py::arg("raise_out_of_memory") = false,
+        py::arg("cuda_choices") = true, py::arg("memo") = true, py::arg("save") = "");
+  m.def("close", &close_run);
+  m.def("finish", &finish_run);
+  m.def("flush", [] { storage_log()->flush(); });
+  m.def("is_open", &session_is_open);
+  m.def("device_count", [] { return virtual_gpus().count(); });
+  m.def("current_device", [] { return static_cast<int>(current_device()); });
+  m.def("set_device", [](int d) { set_current_device(static_cast<c10::DeviceIndex>(d)); });
+  m.def("counters", &counters);
+  m.def("reset_peak", [](int d) { storage_log()->reset_peak(static_cast<c10::DeviceIndex>(d)); });
+  m.def("enter_optimizer", &enter_optimizer);
+  m.def("leave_optimizer", &leave_optimizer);
+  m.def("step", [] { return storage_log()->step(); });
+  m.def("ops", [] { return run_counts().ops; });
+  m.def("memo_hits", [] { return run_counts().memo_hits; });
+  m.def("peak_json", [] { return json_report(storage_log()->peak()); });
+  m.def("out_of_memory", &out_of_memory);
+  m.def("set_hidden_folders", &set_hidden_folders);
+}
