@@ -24,7 +24,7 @@ struct DevicePeak {
 };
 
 struct PeakAnswer {
-  std::vector<DevicePeak> devices;  // in the order the tape names them; those without bytes left out
+  std::vector<DevicePeak> devices;  // in the tape's order; those without bytes left out
   std::int64_t events = 0, steps = 0;
   Diagnostics diagnostics;
 };

@@ -24,7 +24,8 @@ std::vector<ScopeId> ScopeTree::order(std::vector<bool> is_listed) const {
   for (std::size_t s = size(); s-- > 0;) {
     if (!is_listed[s]) continue;
     if (parent(s)) is_listed[parent(s).value] = true;
-    (parent(s) ? below[parent(s).value] : waiting).push_back(ScopeId(static_cast<std::uint32_t>(s)));
+    auto& siblings = parent(s) ? below[parent(s).value] : waiting;
+    siblings.push_back(ScopeId(static_cast<std::uint32_t>(s)));
   }
   // Last first: the next one to list is taken from the back.
   const auto later = [&](ScopeId a, ScopeId b) {

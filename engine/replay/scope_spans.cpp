@@ -2,14 +2,41 @@
 #include "tidemark/replay/scope_spans.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tidemark {
 
-std::uint32_t* ScopeSpans::innermost(ScopeId scope) {
-  if (!scope) return nullptr;
-  if (scope.value >= innermost_.size())
-    innermost_.resize(std::max<std::size_t>(scope.value + 1, innermost_.size() * 2), kNone);
-  return &innermost_[scope.value];
+// The newest call that began in this phase is the one meant; else the newest of any.
+std::uint32_t ScopeSpans::call_meant(ScopeId scope, Phase phase) const {
+  if (scope.value >= innermost_.size()) return kNone;
+  const auto& calls = innermost_[scope.value];
+  std::uint32_t meant = calls[static_cast<std::size_t>(phase)];
+  if (meant != kNone) return meant;
+  for (std::uint32_t slot : calls)
+    if (slot != kNone &&
+        (meant == kNone || slots_[slot].span.begin.event > slots_[meant].span.begin.event))
+      meant = slot;
+  return meant;
+}
+
+void ScopeSpans::link(std::uint32_t slot) {
+  OpenSpan& open = slots_[slot];
+  const std::size_t scope = open.span.scope.value;
+  if (scope >= innermost_.size()) {
+    std::array<std::uint32_t, kPhaseCount> none;
+    none.fill(kNone);
+    innermost_.resize(std::max(scope + 1, innermost_.size() * 2), none);
+  }
+  open.outer = std::exchange(innermost_[scope][static_cast<std::size_t>(open.span.phase)], slot);
+  open.older = std::exchange(newest_, slot);
+  open.newer = kNone;
+  (open.older == kNone ? oldest_ : slots_[open.older].newer) = slot;
+}
+
+void ScopeSpans::unlink(const OpenSpan& open) {
+  innermost_[open.span.scope.value][static_cast<std::size_t>(open.span.phase)] = open.outer;
+  (open.newer == kNone ? newest_ : slots_[open.newer].older) = open.older;
+  (open.older == kNone ? oldest_ : slots_[open.older].newer) = open.newer;
 }
 
 std::uint32_t ScopeSpans::take_slot() {
@@ -22,53 +49,45 @@ std::uint32_t ScopeSpans::take_slot() {
   return slot;
 }
 
-// A device that appears inside open scopes was empty when they began.
+// A device that appears inside open scopes was empty when the newest of them began.
 void ScopeSpans::grow(const Ledger& ledger) {
   for (std::size_t d = peaks_.size(); d < ledger.device_count(); ++d) {
     peaks_.emplace_back();
-    if (open_count_ > 0) peaks_.back().cut(0, {});
+    if (newest_ != kNone) peaks_.back().cut(slots_[newest_].span.begin.event, {});
   }
 }
 
-void ScopeSpans::begin(ScopeId scope, Phase phase, const Ledger& ledger) {
-  std::uint32_t* newest = innermost(scope);
-  if (!newest) return;
-  const std::uint32_t slot = take_slot();
-  OpenSpan& open = slots_[slot];
-  open.outer = *newest;
-  *newest = slot;
+// A storage born again on another device while alive leaves the one and comes to the other.
+void ScopeSpans::note_move(StorageState before, StorageState after, const Ledger& ledger) {
+  note_change({before, {}}, ledger);
+  note_change({{}, after}, ledger);
+}
 
-  ScopeSpan& span = open.span;
+void ScopeSpans::begin(ScopeId scope, Phase phase, const Ledger& ledger) {
+  if (!scope) return;
+  grow(ledger);
+  const std::uint32_t slot = take_slot();
+  ScopeSpan& span = slots_[slot].span;
   span.scope = scope;
   span.phase = phase;
   span.begin = ledger.now();
   span.input_bytes = span.output_bytes = 0;
   span.devices.assign(ledger.device_count(), {});
-  grow(ledger);
-  ++open_count_;
   for (std::size_t d = 0; d < span.devices.size(); ++d) {
     const LedgerRow& row = ledger.row(DeviceId(static_cast<DeviceId::rep>(d)));
     span.devices[d].before = row.allocated;
     peaks_[d].cut(span.begin.event, row);
   }
+  link(slot);
+  ++open_count_;
 }
 
 const ScopeSpan* ScopeSpans::end(ScopeId scope, Phase phase, const Ledger& ledger) {
-  std::uint32_t* link = innermost(scope);
-  if (!link || *link == kNone) {
-    diagnose(diagnostics_, TapeProblem::ScopeEndedTwice,
-             static_cast<std::size_t>(ledger.now().event));
-    return nullptr;
-  }
-  // A call that began in the same phase is the one meant; else the newest.
-  for (std::uint32_t* next = link; *next != kNone; next = &slots_[*next].outer)
-    if (slots_[*next].span.phase == phase) {
-      link = next;
-      break;
-    }
-  const std::uint32_t slot = *link;
-  *link = slots_[slot].outer;
-  return close(slot, ledger);
+  const std::uint32_t slot = call_meant(scope, phase);
+  if (slot != kNone) return close(slot, ledger);
+  diagnose(diagnostics_, TapeProblem::ScopeEndedTwice,
+           static_cast<std::size_t>(ledger.now().event));
+  return nullptr;
 }
 
 const ScopeSpan* ScopeSpans::close(std::uint32_t slot, const Ledger& ledger) {
@@ -82,36 +101,27 @@ const ScopeSpan* ScopeSpans::close(std::uint32_t slot, const Ledger& ledger) {
     span.devices[d].peak_event = high.event;
     span.devices[d].peak = high.row;
   }
+  unlink(slots_[slot]);
   free_slots_.push_back(slot);
   if (--open_count_ == 0)
     for (SegmentPeaks& peaks : peaks_) peaks.clear();
   return &span;
 }
 
-void ScopeSpans::note_use(ScopeId scope, Kind kind, StorageState storage) {
-  const std::uint32_t* newest = innermost(scope);
-  if (!newest || *newest == kNone || !storage.alive()) return;
-  ScopeSpan& span = slots_[*newest].span;
+void ScopeSpans::note_use(ScopeId scope, Phase phase, Kind kind, StorageState storage) {
+  const std::uint32_t slot = call_meant(scope, phase);
+  if (slot == kNone || !storage.alive()) return;
+  ScopeSpan& span = slots_[slot].span;
   std::int64_t& sum = kind == Kind::Input ? span.input_bytes : span.output_bytes;
   sum = add_saturating(sum, storage.bytes);
 }
 
 const ScopeSpan* ScopeSpans::end_next_open(const Ledger& ledger) {
-  std::uint32_t newest = kNone;
-  ScopeId scope;
-  for (std::size_t s = 0; s < innermost_.size(); ++s) {
-    const std::uint32_t slot = innermost_[s];
-    if (slot == kNone) continue;
-    if (newest == kNone || slots_[slot].span.begin.event > slots_[newest].span.begin.event) {
-      newest = slot;
-      scope = ScopeId(static_cast<std::uint32_t>(s));
-    }
-  }
-  if (newest == kNone) return nullptr;
+  if (newest_ == kNone) return nullptr;
+  // The first place of the problem is where the oldest began.
   diagnose(diagnostics_, TapeProblem::ScopeLeftOpen,
-           static_cast<std::size_t>(slots_[newest].span.begin.event));
-  innermost_[scope.value] = slots_[newest].outer;
-  return close(newest, ledger);
+           static_cast<std::size_t>(slots_[oldest_].span.begin.event));
+  return close(newest_, ledger);
 }
 
 }  // namespace tidemark

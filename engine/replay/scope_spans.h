@@ -1,6 +1,7 @@
 // Every scope call from its begin to its end, with the peak inside; scopes need not nest.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -37,7 +38,7 @@ class ScopeSpans {
       case Kind::ScopeBegin: begin(e.scope, e.phase, ledger); return nullptr;
       case Kind::ScopeEnd: return end(e.scope, e.phase, ledger);
       case Kind::Input:
-      case Kind::Output: note_use(e.scope, e.kind, change.before); return nullptr;
+      case Kind::Output: note_use(e.scope, e.phase, e.kind, change.before); return nullptr;
       default: return nullptr;
     }
   }
@@ -51,28 +52,37 @@ class ScopeSpans {
   static constexpr std::uint32_t kNone = UINT32_MAX;
   struct OpenSpan {
     ScopeSpan span;
-    std::uint32_t outer = kNone;  // the open call of the same scope that began before this one
+    std::uint32_t outer = kNone;  // the open call of this scope and phase that began before
+    std::uint32_t older = kNone, newer = kNone;  // the neighbours by begin, of all open spans
   };
 
   void note_change(const StorageChange& change, const Ledger& ledger) {
     if (open_count_ == 0) return;
+    const bool is_both = change.before.alive() && change.after.alive();
+    if (is_both && change.before.device != change.after.device) [[unlikely]]
+      return note_move(change.before, change.after, ledger);
     const DeviceId device = change.before.alive() ? change.before.device : change.after.device;
     if (!device || device.value >= ledger.device_count()) return;
     if (device.value >= peaks_.size()) [[unlikely]] grow(ledger);
-    peaks_[device.value].note(ledger.now().event, change, ledger.device(device), ledger.row(device));
+    peaks_[device.value].note(ledger.now().event, change, ledger.device(device),
+                              ledger.row(device));
   }
+  void note_move(StorageState before, StorageState after, const Ledger& ledger);
   void grow(const Ledger& ledger);
   void begin(ScopeId scope, Phase phase, const Ledger& ledger);
   const ScopeSpan* end(ScopeId scope, Phase phase, const Ledger& ledger);
   const ScopeSpan* close(std::uint32_t slot, const Ledger& ledger);
-  void note_use(ScopeId scope, Kind kind, StorageState storage);
+  void note_use(ScopeId scope, Phase phase, Kind kind, StorageState storage);
   std::uint32_t take_slot();
-  std::uint32_t* innermost(ScopeId scope);
+  void link(std::uint32_t slot);
+  void unlink(const OpenSpan& open);
+  std::uint32_t call_meant(ScopeId scope, Phase phase) const;
 
-  std::vector<SegmentPeaks> peaks_;         // by device
-  std::vector<OpenSpan> slots_;            // open spans, and free places for more
+  std::vector<SegmentPeaks> peaks_;  // by device
+  std::vector<OpenSpan> slots_;      // open spans, and free places for more
   std::vector<std::uint32_t> free_slots_;
-  std::vector<std::uint32_t> innermost_;   // by scope: its newest open call
+  std::vector<std::array<std::uint32_t, kPhaseCount>> innermost_;  // newest calls, by scope
+  std::uint32_t newest_ = kNone, oldest_ = kNone;  // of all open spans
   std::size_t open_count_ = 0;
   Diagnostics diagnostics_;
 };
