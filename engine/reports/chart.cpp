@@ -98,22 +98,23 @@ void draw_axis(Page& page, const Plot& plot) {
 }
 
 void draw_legend(Page& page, const Plot& plot) {
-  std::vector<Inked> line = {{"  "}};
-  std::size_t used = 2;
+  std::vector<Inked> line;
+  std::size_t used = 0;
   for (std::size_t f = 0; f < kFamilies.size(); ++f) {
     const bool is_used = std::any_of(plot.bands.begin(), plot.bands.end(), [&](const Bands& b) {
       return b[f] > (f == 0 ? 0 : b[f - 1]);
     });
     if (!is_used) continue;
-    const std::size_t needed = 3 + display_width(kFamilies[f].name) + 1;
-    if (used + needed > page.width() && line.size() > 1) {
+    const std::size_t needed = 2 + 2 + display_width(kFamilies[f].name);
+    if (used + needed > page.width()) {
       page.line(std::move(line));
-      line = {{"  "}};
-      used = 2;
+      line.clear();
+      used = 0;
     }
     used += needed;
+    line.push_back({"  "});
     line.push_back({std::string(kFamilies[f].fill), kFamilies[f].ink});
-    line.push_back({" " + std::string(kFamilies[f].name) + "  "});
+    line.push_back({" " + std::string(kFamilies[f].name)});
   }
   page.line(std::move(line));
 }

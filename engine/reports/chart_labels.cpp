@@ -34,17 +34,18 @@ std::string step_label(std::int64_t step) {
 
 // The longest label that leaves a blank before the next stretch; empty where none does.
 std::string fitting_label(const Stretch& stretch) {
-  for (const std::string& label : {step_label(stretch.step), std::to_string(stretch.step)})
-    if (label.size() < stretch.length) return label;
-  return {};
+  std::string label = step_label(stretch.step);
+  if (label.size() < stretch.length) return label;
+  label = stretch.step == 0 ? "" : std::to_string(stretch.step);
+  return label.size() < stretch.length ? label : "";
 }
 
 // Where steps are narrower than their labels, every few steps get one.
 std::vector<std::string> labels_of(const std::vector<Stretch>& steps, std::size_t width) {
   std::vector<std::string> labels;
   for (const Stretch& stretch : steps) labels.push_back(fitting_label(stretch));
-  const bool any_fits = std::any_of(labels.begin(), labels.end(), [](auto& l) { return !l.empty(); });
-  if (any_fits) return labels;
+  if (std::any_of(labels.begin(), labels.end(), [](auto& label) { return !label.empty(); }))
+    return labels;
   std::size_t free_from = 0;
   for (std::size_t s = 0; s < steps.size(); ++s) {
     const std::string label = step_label(steps[s].step);

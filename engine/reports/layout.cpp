@@ -35,11 +35,22 @@ std::string blanks_to(std::string_view text, std::size_t width) {
   return std::string(used < width ? width - used : 0, ' ');
 }
 
+// "layers.3.mlp … train.py:41"; empty where there is no middle word, or it does not fit.
+std::string outer_words(std::string_view text, std::size_t width) {
+  const std::size_t first_end = text.find(' ');
+  const std::size_t last_begin = text.rfind(' ');
+  if (first_end == 0 || first_end >= last_begin) return {};
+  std::string words(text.substr(0, first_end));
+  words.append(" …").append(text.substr(last_begin));
+  return display_width(words) <= width ? words : std::string();
+}
+
 }  // namespace
 
 std::string elided(std::string_view text, std::size_t width) {
   if (display_width(text) <= width) return std::string(text);
   if (width == 0) return {};
+  if (std::string words = outer_words(text, width); !words.empty()) return words;
   const std::size_t tail = (width - 1) / 2;
   std::string result(text.substr(0, bytes_of_first(text, width - 1 - tail)));
   return result.append("…").append(last_characters(text, tail));

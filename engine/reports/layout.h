@@ -8,7 +8,8 @@
 
 namespace tidemark {
 
-// The text, or its two ends around "…" when it is wider than `width`. Expects printable text.
+// The text, or its two ends around "…" when it is wider than `width`: whole words where the first
+// and the last fit, else characters. Expects printable text.
 std::string elided(std::string_view text, std::size_t width);
 
 // Elided where too long, filled with blanks where too short.

@@ -14,18 +14,22 @@ bool is_below(std::string_view path, std::string_view parent) {
   return path.size() > parent.size() && path.starts_with(parent) && path[parent.size()] == '.';
 }
 
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 }  // namespace
 
-std::vector<std::string> tree_labels(const std::vector<ScopeFacts>& scopes) {
+std::vector<std::string> tree_labels(const std::vector<std::string_view>& paths) {
   std::vector<std::string> labels;
   std::vector<std::string_view> above;
-  for (const ScopeFacts& scope : scopes) {
-    std::string_view name = scope.path;
-    while (!above.empty() && !is_below(scope.path, above.back())) above.pop_back();
+  for (std::string_view path : paths) {
+    std::string_view name = path;
+    while (!above.empty() && !is_below(path, above.back())) above.pop_back();
     if (!above.empty()) name.remove_prefix(above.back().size() + 1);
     std::string label(2 * std::min(above.size(), kDeepestIndent), ' ');
     labels.push_back(label.append(name.empty() ? "(no name)" : name));
-    above.push_back(scope.path);
+    above.push_back(path);
   }
   return labels;
 }
@@ -47,8 +51,7 @@ std::vector<std::string> devices_of(const ScopesAnswer& answer) {
   for (const ScopeFacts& scope : answer.scopes)
     for (const ScopeCalls& calls : scope.phases)
       for (const ScopeBytes& bytes : calls.devices)
-        if (bytes.peak != 0 && std::find(devices.begin(), devices.end(), bytes.device) == devices.end())
-          devices.push_back(bytes.device);
+        if (bytes.peak != 0 && !contains(devices, bytes.device)) devices.push_back(bytes.device);
   return devices;
 }
 

@@ -2,14 +2,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tidemark/analyses/scopes.h"
 
 namespace tidemark {
 
-// Each scope's name below the nearest one above it that is shown, indented.
-std::vector<std::string> tree_labels(const std::vector<ScopeFacts>& scopes);
+// Each path without the nearest one above it that is shown, and indented below it.
+std::vector<std::string> tree_labels(const std::vector<std::string_view>& paths);
 
 // Phases that any scope was called in, forward first.
 std::vector<Phase> phases_of(const ScopesAnswer& answer);

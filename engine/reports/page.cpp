@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "tidemark/base/utf8.h"
 #include "tidemark/reports/layout.h"
 
 namespace tidemark {
@@ -32,19 +33,28 @@ void cut_trailing_blanks(std::vector<Inked>& runs) {
   }
 }
 
+// Whatever a report puts on a line, it never runs past the edge.
+void fit(std::vector<Inked>& runs, std::size_t width) {
+  for (Inked& run : runs) {
+    run.text = elided(run.text, width);
+    width -= display_width(run.text);
+  }
+}
+
 }  // namespace
 
 Page::Page(const TextStyle& style)
     : width_(std::max(style.width, kNarrowest)), colour_(style.colour), units_(style.units) {}
 
 void Page::line(std::string_view text, Ink ink) {
-  line(std::vector<Inked>{{elided(text, width_), ink}});
+  line(std::vector<Inked>{{std::string(text), ink}});
 }
 
 void Page::line(std::vector<Inked> runs) {
   if (gap_pending_ && !text_.empty()) text_ += '\n';
   gap_pending_ = false;
   cut_trailing_blanks(runs);
+  fit(runs, width_);
   for (const Inked& run : runs)
     if (colour_)
       append_painted(text_, run);

@@ -22,7 +22,7 @@ class Page {
  public:
   explicit Page(const TextStyle& style);
 
-  // Trailing blanks are cut; a line of one ink is elided to the width.
+  // Trailing blanks are cut; what is wider than the page is elided.
   void line(std::string_view text, Ink ink = Ink::Plain);
   void line(std::vector<Inked> runs);
   // Wraps at blanks; every line but the first starts `hanging` columns further in.

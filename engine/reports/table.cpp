@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kIndent = 2;
 constexpr std::size_t kGap = 2;
 // A name shorter than this tells nothing; the table is cut into parts instead.
-constexpr std::size_t kShortestName = 12;
+constexpr std::size_t kShortestName = 16;
 
 std::size_t total_width(const std::vector<std::size_t>& part,
                         const std::vector<std::size_t>& widths) {

@@ -31,9 +31,15 @@ bool has_several_devices(const std::vector<Lifetime>& lives) {
 void add_heaviest(Page& page, const LifetimesAnswer& answer) {
   page.heading("Heaviest storages: most bytes for longest");
   const bool with_device = has_several_devices(answer.heaviest);
-  std::vector<TableColumn> columns = {{"storage"},         {"bytes", Align::Right},  {"category"},
-                                 {"life"},            {"events", Align::Right}, {"time", Align::Right},
-                                 {"born"},            {"died"},                 {"where"}};
+  std::vector<TableColumn> columns = {{"id"},
+                                 {"bytes", Align::Right},
+                                 {"category"},
+                                 {"life"},
+                                 {"events", Align::Right},
+                                 {"time", Align::Right},
+                                 {"born in step"},
+                                 {"died in step"},
+                                 {"where"}};
   if (with_device) columns.push_back({"device"});
   Table table(std::move(columns));
   for (const Lifetime& life : answer.heaviest) {

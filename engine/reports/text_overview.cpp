@@ -18,11 +18,9 @@ void add_run(Page& page, const Overview& answer) {
 
 std::string text_report(const Overview& answer, const TextStyle& style) {
   Page page(style);
-  const std::vector<DevicePeak>& devices = answer.peak.devices;
-  if (devices.empty()) page.line("No memory was allocated.");
-  for (const DevicePeak& peak : devices) add_peak_headline(page, peak);
+  add_peak_headlines(page, answer.peak);
   add_run(page, answer);
-  for (const DevicePeak& peak : devices) add_peak_details(page, peak, devices.size());
+  add_peak_details(page, answer.peak);
   add_modules(page, answer.scopes);
   add_charts(page, answer.timeline);
   add_notes(page, answer.diagnostics);

@@ -18,7 +18,7 @@ std::string moment_words(const When& when, std::size_t longest) {
 }
 
 std::string stage_words(std::int64_t step, Phase phase) {
-  std::string words = step == 0 ? "set-up" : "step " + std::to_string(step);
+  std::string words = step == 0 ? "set-up" : std::to_string(step);
   if (phase != Phase::Other) words.append(" ").append(name_of(phase));
   return words;
 }

@@ -9,7 +9,7 @@ namespace tidemark {
 // "at step 2, backward, aten::mm in layers.3.mlp (train.py:41)"; long names elided to `longest`.
 std::string moment_words(const When& when, std::size_t longest);
 
-// "step 1 forward", "set-up": for narrow columns.
+// "1 forward", "set-up": for narrow columns that say "in step".
 std::string stage_words(std::int64_t step, Phase phase);
 
 // "layers.3.mlp aten::mm train.py:41": its ends survive eliding.
@@ -27,15 +27,17 @@ std::string storage_name(std::int64_t storage);
 // " of cuda:0" where an answer has several devices, else nothing.
 std::string of_device(std::string_view device, std::size_t device_count);
 
-void add_peak_headline(Page& page, const DevicePeak& peak);
-// What the peak is made of, and the largest storages then.
-void add_peak_details(Page& page, const DevicePeak& peak, std::size_t device_count);
+// How much and when, a device after the other.
+void add_peak_headlines(Page& page, const PeakAnswer& answer);
+// What each peak is made of, and the largest storages then.
+void add_peak_details(Page& page, const PeakAnswer& answer);
 // The tree of modules with the peak of each phase; nothing when there are none.
 void add_modules(Page& page, const ScopesAnswer& answer);
 // One chart a device; nothing when there are none.
 void add_charts(Page& page, const TimelineAnswer& answer);
-// Each diagnostic with its count and first place; nothing when there are none.
-void add_notes(Page& page, const Diagnostics& diagnostics);
+// Each diagnostic with its count and first place.
 void add_diagnostics(Page& page, const Diagnostics& diagnostics);
+// The same under a title; nothing when there are none.
+void add_notes(Page& page, const Diagnostics& diagnostics);
 
 }  // namespace tidemark

@@ -9,7 +9,7 @@ namespace tidemark {
 namespace {
 
 void add_largest(Page& page, const DevicePeak& peak) {
-  Table table({{"storage"}, {"bytes", Align::Right}, {"category"}, {"born"}, {"where"}});
+  Table table({{"id"}, {"bytes", Align::Right}, {"category"}, {"born in step"}, {"where"}});
   for (const StorageFact& fact : peak.largest)
     table.add({storage_name(fact.storage), page.bytes(fact.allocated_bytes),
                std::string(name_of(fact.category)), stage_words(fact.born.step, fact.born.phase),
@@ -17,9 +17,7 @@ void add_largest(Page& page, const DevicePeak& peak) {
   table.draw(page);
 }
 
-}  // namespace
-
-void add_peak_headline(Page& page, const DevicePeak& peak) {
+void add_headline(Page& page, const DevicePeak& peak) {
   const std::string device = elided(printable(peak.device), page.width() / 2);
   const std::string headline = device + "  peak " + page.bytes(peak.allocated_bytes);
   const std::size_t indent = display_width(device) + 2;
@@ -30,29 +28,34 @@ void add_peak_headline(Page& page, const DevicePeak& peak) {
   std::string facts = page.bytes(peak.requested_bytes) + " requested, " +
                       counted(peak.alive_count, "storage") + " alive";
   if (peak.at.event >= 0)
-    facts += ", event " + format_count(peak.at.event) + ", time " + format_duration(peak.at.time_ns);
+    facts += ", event " + format_count(peak.at.event) + ", time " +
+             format_duration(peak.at.time_ns);
   page.paragraph(facts, indent, 0, Ink::Dim);
 }
 
-void add_peak_details(Page& page, const DevicePeak& peak, std::size_t device_count) {
-  const std::string suffix = of_device(peak.device, device_count);
-  page.heading("What the peak" + suffix + " is made of");
-  draw_bars(page, peak.categories, peak.allocated_bytes);
-  if (peak.largest.empty()) return;
-  page.heading("Largest storages at the peak" + suffix);
-  add_largest(page, peak);
+}  // namespace
+
+void add_peak_headlines(Page& page, const PeakAnswer& answer) {
+  if (answer.devices.empty()) page.line("No memory was allocated.");
+  for (const DevicePeak& peak : answer.devices) add_headline(page, peak);
+}
+
+void add_peak_details(Page& page, const PeakAnswer& answer) {
+  for (const DevicePeak& peak : answer.devices) {
+    const std::string suffix = of_device(peak.device, answer.devices.size());
+    page.heading("What the peak" + suffix + " is made of");
+    draw_bars(page, peak.categories, peak.allocated_bytes);
+    if (peak.largest.empty()) continue;
+    page.heading("Largest storages at the peak" + suffix);
+    add_largest(page, peak);
+  }
 }
 
 std::string text_report(const PeakAnswer& answer, const TextStyle& style) {
   Page page(style);
-  if (answer.devices.empty()) page.line("No memory was allocated.");
-  for (const DevicePeak& peak : answer.devices) {
-    page.gap();
-    add_peak_headline(page, peak);
-    add_peak_details(page, peak, answer.devices.size());
-  }
-  page.gap();
+  add_peak_headlines(page, answer);
   page.line(counted(answer.steps, "step") + ", " + counted(answer.events, "event"), Ink::Dim);
+  add_peak_details(page, answer);
   add_notes(page, answer.diagnostics);
   return page.take();
 }

@@ -10,16 +10,10 @@
 namespace tidemark {
 namespace {
 
-// A table with the tree's names first and room for what a report says about each.
-struct ModuleColumns {
-  std::vector<Phase> phases;
-  bool has_buffers = false;
-};
-
-Table module_table(const ModuleColumns& shown) {
+Table module_table(const std::vector<Phase>& phases, bool has_buffers) {
   std::vector<TableColumn> columns = {{"module"}, {"params", Align::Right}};
-  if (shown.has_buffers) columns.push_back({"buffers", Align::Right});
-  for (Phase phase : shown.phases)
+  if (has_buffers) columns.push_back({"buffers", Align::Right});
+  for (Phase phase : phases)
     columns.push_back({std::string(name_of(phase)) + " peak", Align::Right});
   return Table(std::move(columns));
 }
@@ -36,16 +30,19 @@ std::string bytes_or_dash(const Page& page, std::int64_t bytes) {
 }
 
 void add_module_table(Page& page, const ScopesAnswer& answer, const std::string& device) {
-  ModuleColumns shown{phases_of(answer)};
-  shown.has_buffers = std::any_of(answer.scopes.begin(), answer.scopes.end(),
-                                  [](const ScopeFacts& scope) { return scope.buffer_bytes != 0; });
-  Table table = module_table(shown);
-  const std::vector<std::string> labels = tree_labels(answer.scopes);
+  const std::vector<Phase> phases = phases_of(answer);
+  const bool has_buffers =
+      std::any_of(answer.scopes.begin(), answer.scopes.end(),
+                  [](const ScopeFacts& scope) { return scope.buffer_bytes != 0; });
+  Table table = module_table(phases, has_buffers);
+  std::vector<std::string_view> paths;
+  for (const ScopeFacts& scope : answer.scopes) paths.push_back(scope.path);
+  const std::vector<std::string> labels = tree_labels(paths);
   for (std::size_t s = 0; s < answer.scopes.size(); ++s) {
     const ScopeFacts& scope = answer.scopes[s];
     std::vector<std::string> cells = {labels[s], bytes_or_dash(page, scope.parameter_bytes)};
-    if (shown.has_buffers) cells.push_back(bytes_or_dash(page, scope.buffer_bytes));
-    for (Phase phase : shown.phases) cells.push_back(peak_cell(page, scope, phase, device));
+    if (has_buffers) cells.push_back(bytes_or_dash(page, scope.buffer_bytes));
+    for (Phase phase : phases) cells.push_back(peak_cell(page, scope, phase, device));
     table.add(std::move(cells));
   }
   table.draw(page);
@@ -61,7 +58,7 @@ std::string largest_part(const ScopeBytes& bytes) {
 
 std::vector<TableColumn> call_columns() {
   return {{"calls", Align::Right},  {"before", Align::Right}, {"after", Align::Right},
-          {"grown", Align::Right},  {"peak", Align::Right},   {"mostly"},
+          {"grown", Align::Right},  {"peak", Align::Right},   {"mostly", Align::Right},
           {"inputs", Align::Right}, {"outputs", Align::Right}, {"events", Align::Right},
           {"peak at", Align::Right}};
 }
@@ -80,23 +77,32 @@ std::vector<std::string> call_cells(const Page& page, const ScopeCalls& calls,
           range_words(bytes.peak_event, bytes.peak_event)};
 }
 
-void add_phase(Page& page, const ScopesAnswer& answer, Phase phase, const std::string& device) {
+void add_phase(Page& page, const ScopesAnswer& answer, Phase phase, const std::string& device,
+               const std::string& suffix) {
   std::vector<TableColumn> columns = call_columns();
   columns.insert(columns.begin(), {"module"});
   Table table(std::move(columns));
-  const std::vector<std::string> labels = tree_labels(answer.scopes);
-  for (std::size_t s = 0; s < answer.scopes.size(); ++s) {
-    const ScopeCalls* calls = calls_in(answer.scopes[s], phase);
+  std::vector<std::string_view> paths;
+  std::vector<std::vector<std::string>> rows;
+  for (const ScopeFacts& scope : answer.scopes) {
+    const ScopeCalls* calls = calls_in(scope, phase);
     const ScopeBytes* bytes = calls ? bytes_on(*calls, device) : nullptr;
-    std::vector<std::string> cells;
-    if (bytes) cells = call_cells(page, *calls, *bytes);
-    cells.insert(cells.begin(), labels[s]);
-    table.add(std::move(cells));
+    if (!bytes) continue;
+    paths.push_back(scope.path);
+    rows.push_back(call_cells(page, *calls, *bytes));
   }
+  if (rows.empty()) return;
+  const std::vector<std::string> labels = tree_labels(paths);
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    rows[r].insert(rows[r].begin(), labels[r]);
+    table.add(std::move(rows[r]));
+  }
+  page.heading("Phase " + std::string(name_of(phase)) + suffix);
   table.draw(page);
 }
 
-void add_single_calls(Page& page, const ScopesAnswer& answer, const std::string& device) {
+void add_single_calls(Page& page, const ScopesAnswer& answer, const std::string& device,
+                      const std::string& suffix) {
   std::vector<TableColumn> columns = call_columns();
   columns.front() = {"call", Align::Right};
   columns.insert(columns.begin(), {{"module"}, {"phase"}});
@@ -111,7 +117,7 @@ void add_single_calls(Page& page, const ScopesAnswer& answer, const std::string&
       table.add(std::move(cells));
     }
   if (table.empty()) return;
-  page.heading("Each call" + of_device(device, 2));
+  page.heading("Each call" + suffix);
   table.draw(page);
 }
 
@@ -133,11 +139,9 @@ std::string text_report(const ScopesAnswer& answer, const TextStyle& style) {
   add_modules(page, answer);
   const std::vector<std::string> devices = devices_of(answer);
   for (const std::string& device : devices) {
-    for (Phase phase : phases_of(answer)) {
-      page.heading("In " + std::string(name_of(phase)) + of_device(device, devices.size()));
-      add_phase(page, answer, phase, device);
-    }
-    add_single_calls(page, answer, device);
+    const std::string suffix = of_device(device, devices.size());
+    for (Phase phase : phases_of(answer)) add_phase(page, answer, phase, device, suffix);
+    add_single_calls(page, answer, device, suffix);
   }
   add_notes(page, answer.diagnostics);
   return page.take();

@@ -1,4 +1,5 @@
 // What is wrong with a tape, in words.
+#include "tidemark/base/saturating.h"
 #include "tidemark/reports/text_parts.h"
 
 namespace tidemark {
@@ -9,8 +10,10 @@ std::string text_report(const Diagnostics& diagnostics, const TextStyle& style) 
     page.line("No problems were found.");
     return page.take();
   }
+  std::int64_t problems = 0;
+  for (const Diagnostic& d : diagnostics.all()) problems = add_saturating(problems, d.count);
   const auto kinds = static_cast<std::int64_t>(diagnostics.all().size());
-  page.line(counted(kinds, "kind") + " of problems", Ink::Bold);
+  page.line(counted(problems, "problem") + " of " + counted(kinds, "kind"), Ink::Bold);
   add_diagnostics(page, diagnostics);
   return page.take();
 }
