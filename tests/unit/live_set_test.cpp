@@ -1,0 +1,133 @@
+// The live set, and the keeper that remembers it as it was at the peak.
+#include "tidemark/replay/live_set.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "tidemark/replay/peak_keeper.h"
+#include "tidemark/tape/text_reader.h"
+
+namespace tidemark {
+namespace {
+
+// A live set and one keeper a device, fed with a text.
+struct Replayed {
+  explicit Replayed(const std::string& lines)
+      : tape(read_tape_text("tape 1\ndevice cpu\n" + lines)), ledger(tape.tables()) {
+    for (std::size_t d = 0; d < tape.tables().devices().size(); ++d)
+      keepers.emplace_back(DeviceId(static_cast<DeviceId::rep>(d)));
+    for (std::size_t i = 0; i < tape.size(); ++i) {
+      const Event e = tape[i];
+      const StorageChange change = ledger.add(e);
+      for (PeakKeeper& keeper : keepers) keeper.add(e, change, ledger, live);
+      live.add(e, change, ledger.now());
+    }
+  }
+
+  // Storage number and bytes of what was alive at a device's peak.
+  std::map<std::uint32_t, std::int64_t> at_peak(std::size_t device = 0) const {
+    std::map<std::uint32_t, std::int64_t> alive;
+    for (const LiveStorage& one : keepers[device].alive_at_peak(live)) {
+      EXPECT_FALSE(alive.contains(one.storage.value));
+      alive[one.storage.value] = one.state.bytes;
+    }
+    return alive;
+  }
+
+  Tape tape;
+  Ledger ledger;
+  LiveSet live;
+  std::vector<PeakKeeper> keepers;
+};
+
+using Alive = std::map<std::uint32_t, std::int64_t>;
+
+TEST(LiveSet, KnowsWhereAndWhenEachStorageWasBorn) {
+  const Replayed done(
+      "step\nphase forward\nbegin m\n@70 alloc a 5 Input op=aten::mm at=t.py:3\nend m\nrelabel a "
+      "Other\nresize a 8\n");
+  const LiveStorage* a = done.live.find(StorageId(0));
+  ASSERT_NE(a, nullptr);
+  EXPECT_EQ(a->born.at.event, 3);
+  EXPECT_EQ(a->born.at.time_ns, 70);
+  EXPECT_EQ(a->born.at.step, 1);
+  EXPECT_EQ(a->born.phase, Phase::Forward);
+  EXPECT_EQ(done.tape.tables().scope_path(a->born.scope), "m");
+  EXPECT_EQ(done.tape.tables().op_name(a->born.call), "aten::mm");
+  EXPECT_EQ(done.tape.tables().source(a->born.stack), "t.py:3");
+  EXPECT_EQ(a->state.bytes, 8);
+  EXPECT_EQ(a->state.category, Category::Other);
+}
+
+TEST(LiveSet, ForgetsTheDeadAndKeepsTheRest) {
+  const Replayed done("alloc a 1\nalloc b 2\nalloc c 3\nfree a\nfree c\n");
+  EXPECT_EQ(done.live.find(StorageId(0)), nullptr);
+  EXPECT_EQ(done.live.find(StorageId(2)), nullptr);
+  EXPECT_EQ(done.live.find(StorageId(99)), nullptr);
+  ASSERT_EQ(done.live.all().size(), 1u);
+  EXPECT_EQ(done.live.find(StorageId(1))->state.bytes, 2);
+}
+
+TEST(LiveSet, AStorageBornAgainHasItsSecondBirth) {
+  const Replayed done("alloc a 1\nfree a\nalloc a 7\n");
+  EXPECT_EQ(done.live.find(StorageId(0))->born.at.event, 2);
+  EXPECT_EQ(done.live.find(StorageId(0))->state.bytes, 7);
+}
+
+TEST(LiveSet, IrregularEventsDoNotDisturbIt) {
+  const Replayed done("free ghost\nresize ghost 5\nalloc a 1\nfree a\nfree a\nrelabel a Other\n");
+  EXPECT_TRUE(done.live.all().empty());
+}
+
+TEST(PeakKeeper, RemembersWhatHasDiedSinceThePeak) {
+  const Replayed done("alloc a 10\nalloc b 20\nfree a\nalloc c 5\n");
+  EXPECT_EQ(done.keepers[0].row().allocated, 30);
+  EXPECT_EQ(done.keepers[0].at().event, 1);
+  EXPECT_EQ(done.at_peak(), (Alive{{0, 10}, {1, 20}}));
+}
+
+TEST(PeakKeeper, RemembersSizeAndCategoryAsTheyWereThen) {
+  const Replayed done("alloc a 10 Activation\nresize a 4\nrelabel a Gradient\nresize a 6\n");
+  const auto alive = done.keepers[0].alive_at_peak(done.live);
+  ASSERT_EQ(alive.size(), 1u);
+  EXPECT_EQ(alive[0].state.bytes, 10);
+  EXPECT_EQ(alive[0].state.category, Category::Activation);
+}
+
+TEST(PeakKeeper, OfEqualMomentsTheFirstIsThePeak) {
+  const Replayed done("alloc a 10\nfree a\nalloc b 10\n");
+  EXPECT_EQ(done.keepers[0].at().event, 0);
+  EXPECT_EQ(done.at_peak(), (Alive{{0, 10}}));
+}
+
+TEST(PeakKeeper, AResizeCanBeThePeak) {
+  const Replayed done("alloc a 10\nalloc b 1\nresize b 90\nfree a\nfree b\n");
+  EXPECT_EQ(done.keepers[0].at().event, 2);
+  EXPECT_EQ(done.at_peak(), (Alive{{0, 10}, {1, 90}}));
+}
+
+TEST(PeakKeeper, AStorageThatDiedAndCameBackIsNotCountedTwice) {
+  const Replayed done("alloc a 10\nalloc b 5\nfree a\nalloc a 3\nresize a 4\n");
+  EXPECT_EQ(done.at_peak(), (Alive{{0, 10}, {1, 5}}));
+}
+
+TEST(PeakKeeper, AStorageBornTwiceElsewhereLeavesTheFirstDevicesPeakAlone) {
+  const Replayed done("alloc a 10\nalloc b 5\ndevice cuda:0\nalloc a 100\nfree a\n");
+  EXPECT_EQ(done.at_peak(0), (Alive{{0, 10}, {1, 5}}));
+  EXPECT_EQ(done.at_peak(1), (Alive{{0, 100}}));
+}
+
+TEST(PeakKeeper, EachDeviceHasItsOwnMoment) {
+  const Replayed done("alloc a 10\ndevice cuda:0\nalloc b 1\nfree a\nalloc c 1\n");
+  EXPECT_EQ(done.keepers[0].at().event, 0);
+  EXPECT_EQ(done.keepers[1].at().event, 3);
+  EXPECT_EQ(done.keepers[1].row().allocated, 1024);
+}
+
+TEST(PeakKeeper, ADeviceThatNeverHadBytesHasNoPeak) {
+  EXPECT_FALSE(Replayed("alloc a 0\nfree a\n").keepers[0].found());
+}
+
+}  // namespace
+}  // namespace tidemark

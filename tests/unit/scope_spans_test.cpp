@@ -1,0 +1,171 @@
+// Scope spans: before, after and the peak inside, however scopes overlap.
+#include "tidemark/replay/scope_spans.h"
+
+#include <gtest/gtest.h>
+
+#include "tidemark/tape/text_reader.h"
+
+namespace tidemark {
+namespace {
+
+// Every span of a text in the order of ends; those left open last.
+struct Replayed {
+  explicit Replayed(const std::string& lines)
+      : tape(read_tape_text("tape 1\ndevice cpu\n" + lines)), ledger(tape.tables()) {
+    for (std::size_t i = 0; i < tape.size(); ++i) {
+      const StorageChange change = ledger.add(tape[i]);
+      if (const ScopeSpan* span = spans.add(tape[i], change, ledger)) ended.push_back(*span);
+    }
+    closed_in_time = ended.size();
+    while (const ScopeSpan* span = spans.end_next_open(ledger)) ended.push_back(*span);
+  }
+  std::string_view path(std::size_t i) const { return tape.tables().scope_path(ended[i].scope); }
+
+  Tape tape;
+  Ledger ledger;
+  ScopeSpans spans;
+  std::vector<ScopeSpan> ended;
+  std::size_t closed_in_time = 0;
+};
+
+void expect_bytes(const ScopeSpan& span, std::int64_t before, std::int64_t peak, std::int64_t after,
+                  std::size_t device = 0) {
+  ASSERT_GT(span.devices.size(), device);
+  EXPECT_EQ(span.devices[device].before, before);
+  EXPECT_EQ(span.devices[device].peak.allocated, peak);
+  EXPECT_EQ(span.devices[device].after, after);
+}
+
+TEST(ScopeSpans, ThePeakInsideIsNotTheOneBeforeOrAfter) {
+  const Replayed done(
+      "alloc big 100\nfree big\nalloc p 10\nbegin m\nalloc a 5\nfree a\nalloc b 2\nend m\n"
+      "alloc c 50\n");
+  ASSERT_EQ(done.ended.size(), 1u);
+  expect_bytes(done.ended[0], 10, 15, 12);
+  EXPECT_EQ(done.ended[0].devices[0].peak_event, 4);
+}
+
+TEST(ScopeSpans, AScopeThatOnlyFreesHasItsPeakAtItsBegin) {
+  const Replayed done("alloc a 10\nalloc b 20\nbegin m\nfree a\nalloc c 3\nend m\n");
+  expect_bytes(done.ended[0], 30, 30, 23);
+  EXPECT_EQ(done.ended[0].devices[0].peak_event, 2);
+}
+
+TEST(ScopeSpans, ThePeakKnowsItsCategories) {
+  const Replayed done(
+      "alloc p 10 Parameter\nbegin m\nalloc a 5 Activation\nrelabel a Gradient\nfree a\nend m\n");
+  const CategoryBytes& peak = done.ended[0].devices[0].peak.by_category;
+  EXPECT_EQ(peak[static_cast<std::size_t>(Category::Parameter)], 10);
+  EXPECT_EQ(peak[static_cast<std::size_t>(Category::Activation)], 5);
+  EXPECT_EQ(peak[static_cast<std::size_t>(Category::Gradient)], 0);
+}
+
+TEST(ScopeSpans, ChildrenSeeOnlyTheirOwnPeakAndParentsSeeAll) {
+  const Replayed done(
+      "begin m\nalloc a 90\nfree a\nbegin m.x\nalloc b 7\nfree b\nend m.x\nbegin m.y\nalloc c 9\n"
+      "free c\nend m.y\nend m\n");
+  EXPECT_EQ(done.path(0), "m.x");
+  expect_bytes(done.ended[0], 0, 7, 0);
+  expect_bytes(done.ended[1], 0, 9, 0);
+  expect_bytes(done.ended[2], 0, 90, 0);
+}
+
+TEST(ScopeSpans, AParentMayEndBeforeItsChild) {
+  const Replayed done(
+      "begin m\nalloc a 10\nbegin m.x\nfree a\nalloc b 4\nend m\nalloc c 8\nend m.x\n");
+  EXPECT_EQ(done.path(0), "m");
+  expect_bytes(done.ended[0], 0, 10, 4);
+  expect_bytes(done.ended[1], 10, 12, 12);
+}
+
+TEST(ScopeSpans, AScopeInsideItselfIsTwoCalls) {
+  const Replayed done(
+      "begin m\nalloc a 10\nbegin m\nalloc b 5\nend m\nfree a\nfree b\nalloc c 40\nend m\n");
+  ASSERT_EQ(done.ended.size(), 2u);
+  expect_bytes(done.ended[0], 10, 15, 15);  // the inner call ends first
+  expect_bytes(done.ended[1], 0, 40, 40);
+}
+
+TEST(ScopeSpans, ARecomputeInsideABackwardOfTheSameScopeKeepsThemApart) {
+  const Replayed done(
+      "phase backward\nbegin m\nalloc g 10\nphase recompute\nbegin m\nalloc a 5\nphase backward\n"
+      "end m\nphase recompute\nfree g\nend m\n");
+  ASSERT_EQ(done.ended.size(), 2u);
+  // The backward call began first and ends first: an end means the call of its phase.
+  EXPECT_EQ(done.ended[0].phase, Phase::Backward);
+  expect_bytes(done.ended[0], 0, 15, 15);
+  EXPECT_EQ(done.ended[1].phase, Phase::Recompute);
+  expect_bytes(done.ended[1], 10, 15, 5);
+}
+
+TEST(ScopeSpans, AnEndInAnotherPhaseEndsTheNewestCall) {
+  const Replayed done("begin m phase=forward\nbegin m phase=recompute\nend m phase=optimizer\n");
+  EXPECT_EQ(done.ended[0].phase, Phase::Recompute);
+  EXPECT_EQ(done.closed_in_time, 1u);
+}
+
+TEST(ScopeSpans, DevicesHaveTheirOwnNumbers) {
+  const Replayed done(
+      "alloc a 10\ndevice cuda:0\nalloc b 1\nbegin m\nalloc c 600\nfree c\nfree a\nend m\n");
+  expect_bytes(done.ended[0], 10, 10, 0, 0);
+  expect_bytes(done.ended[0], 512, 512 + 1024, 512, 1);
+}
+
+TEST(ScopeSpans, ADeviceThatAppearsInsideWasEmptyBefore) {
+  const Replayed done("alloc a 10\nbegin m\nbegin m.x\ndevice cuda:0\nalloc b 1\nend m.x\nend m\n");
+  expect_bytes(done.ended[0], 0, 512, 512, 1);
+  expect_bytes(done.ended[1], 0, 512, 512, 1);
+}
+
+TEST(ScopeSpans, AStorageBornTwiceOnAnotherDeviceCountsWhereItIsNow) {
+  const Replayed done(
+      "alloc a 10\ndevice cuda:0\nalloc b 1\nbegin m\nalloc a 1\nend m\n");
+  expect_bytes(done.ended[0], 10, 10, 0, 0);
+  expect_bytes(done.ended[0], 512, 1024, 1024, 1);
+}
+
+TEST(ScopeSpans, ScopesLeftOpenEndWithTheTapeNewestFirst) {
+  const Replayed done("begin m\nalloc a 10\nbegin n\nalloc b 5\n");
+  EXPECT_EQ(done.closed_in_time, 0u);
+  ASSERT_EQ(done.ended.size(), 2u);
+  EXPECT_EQ(done.path(0), "n");
+  expect_bytes(done.ended[0], 10, 15, 15);
+  expect_bytes(done.ended[1], 0, 15, 15);
+  EXPECT_EQ(done.spans.diagnostics().find("scope-left-open")->count, 2);
+}
+
+TEST(ScopeSpans, TheDiagnosticNamesTheScopeLeftOpenThatBeganFirst) {
+  const Replayed done("mark x\nbegin m\nbegin n\nbegin o\nend n\n");
+  EXPECT_EQ(done.spans.diagnostics().find("scope-left-open")->where, "event 1");
+}
+
+TEST(ScopeSpans, AnEndWithoutABeginIsNoted) {
+  const Replayed done("end m\nbegin m\nend m\nend m\n");
+  EXPECT_EQ(done.ended.size(), 1u);
+  EXPECT_EQ(done.spans.diagnostics().find("scope-not-open")->count, 2);
+  EXPECT_EQ(done.spans.diagnostics().find("scope-not-open")->where, "event 0");
+}
+
+TEST(ScopeSpans, InputsAndOutputsAreRequestedBytesOfTheCallTheyName) {
+  const Replayed done(
+      "device cuda:0\nalloc x 100\nalloc y 200\nbegin m\ninput x\nbegin m.k\ninput y scope=m\n"
+      "output y\nend m.k\noutput x\ninput ghost\nend m\n");
+  EXPECT_EQ(done.ended[0].input_bytes, 0);
+  EXPECT_EQ(done.ended[0].output_bytes, 200);
+  EXPECT_EQ(done.ended[1].input_bytes, 300);
+  EXPECT_EQ(done.ended[1].output_bytes, 100);
+}
+
+TEST(ScopeSpans, ManyScopesOpenAtOnceStillAnswerRightly) {
+  std::string lines;
+  for (int i = 0; i < 100; ++i)
+    lines += "begin s" + std::to_string(i) + "\nalloc a" + std::to_string(i) + " 1\n";
+  lines += "alloc top 1000\nfree top\n";
+  for (int i = 0; i < 100; ++i) lines += "end s" + std::to_string(i) + "\n";
+  const Replayed done(lines);
+  ASSERT_EQ(done.ended.size(), 100u);
+  for (int i = 0; i < 100; ++i) expect_bytes(done.ended[static_cast<std::size_t>(i)], i, 1100, 100);
+}
+
+}  // namespace
+}  // namespace tidemark
