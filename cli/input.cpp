@@ -24,11 +24,7 @@ Tape open_input(const std::string& path) {
   options.codec = tape_codec();
   options.on_progress = &ProgressLine::note;
   options.progress_context = &line;
-  try {
-    return open_tape(path, options);
-  } catch (const Error& error) {
-    throw about_file(error, path);
-  }
+  return naming(path, [&] { return open_tape(path, options); });
 }
 
 Error about_file(const Error& error, const std::string& path) {

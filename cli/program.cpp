@@ -39,35 +39,38 @@ std::vector<std::string> flags_of(const CLI::App& parser) {
   return names;
 }
 
-int refuse_extra(const Verb& verb, const CLI::App& parser) {
-  const std::vector<std::string> extras = parser.remaining();
-  const std::string word = extras.empty() ? "" : extras.front();
+int refuse_extra(const Verb& verb, const CLI::App& parser, const std::string& word) {
   const bool is_flag = word.starts_with('-');
-  const std::string help = fmt::format("tidemark {} --help lists the flags", verb.name);
-  return fail(fmt::format("{}: {} \"{}\"", verb.name, is_flag ? "unknown flag" : "one word too many",
-                          shown(word)),
+  const std::string help = fmt::format("tidemark {} --help shows how", verb.name);
+  return fail(fmt::format("{}: {} \"{}\"", verb.name,
+                          is_flag ? "unknown flag" : "one word too many:", shown(word)),
               is_flag ? did_you_mean(word, flags_of(parser)) + help : help);
 }
 
 // The library has exit codes of its own for each mistake; ours is one.
 int refuse(const Verb& verb, const CLI::App& parser, const CLI::ParseError& mistake) {
-  if (dynamic_cast<const CLI::ExtrasError*>(&mistake)) return refuse_extra(verb, parser);
-  return fail(fmt::format("{}: {}", verb.name, mistake.what()),
+  const std::vector<std::string> extras = parser.remaining();
+  if (!extras.empty()) return refuse_extra(verb, parser, extras.front());
+  std::string message = mistake.what();
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&mistake))
+    message = message.substr(0, message.find(':')) + " needs one value after it";
+  return fail(fmt::format("{}: {}", verb.name, message),
               fmt::format("tidemark {} --help shows how", verb.name));
 }
 
 void teach(CLI::App& parser, const Verb& verb) {
+  parser.option_defaults()->group("Flags");
   parser.set_help_flag("-h,--help", "this help");
   parser.footer(fmt::format("Examples:\n{}", verb.examples));
   parser.get_formatter()->column_width(24);
   parser.get_formatter()->label("REQUIRED", "");
   parser.get_formatter()->label("OPTIONS", "FLAGS");
-  parser.get_formatter()->label("Options", "Flags");
   parser.get_formatter()->label("Positionals", "Words");
 }
 
 int run_verb(const Verb& verb, int argc, char** argv) {
-  CLI::App parser(std::string(verb.summary), fmt::format("tidemark {}", verb.name));
+  const std::string name = fmt::format("tidemark {}", verb.name);
+  CLI::App parser(fmt::format("{}: {}\n", name, verb.summary), name);
   teach(parser, verb);
   const Action action = verb.prepare(parser);
   try {
@@ -84,10 +87,14 @@ int run_verb(const Verb& verb, int argc, char** argv) {
 int run_words(int argc, char** argv) {
   if (argc < 2) return fail("a verb is missing", "tidemark --help lists the verbs");
   const std::string_view word = argv[1];
-  if (word == "--help" || word == "-h") return print(command_help()), kOk;
-  if (word == "--version") return print("tidemark " TIDEMARK_VERSION "\n"), kOk;
-  const Verb* verb = find_verb(word);
-  return verb ? run_verb(*verb, argc - 1, argv + 1) : refuse_verb(word);
+  if (const Verb* verb = find_verb(word)) return run_verb(*verb, argc - 1, argv + 1);
+  if (word == "--help" || word == "-h")
+    print(command_help());
+  else if (word == "--version")
+    print("tidemark " TIDEMARK_VERSION "\n");
+  else
+    return refuse_verb(word);
+  return kOk;
 }
 
 }  // namespace

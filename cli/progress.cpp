@@ -37,17 +37,10 @@ std::string cut_to(std::size_t width, const std::string& text) {
 
 }  // namespace
 
-ProgressLine::ProgressLine(std::string file_name)
-    : file_name_(printable(std::filesystem::path(file_name).filename().string())) {
+ProgressLine::ProgressLine(const std::string& path)
+    : file_name_(printable(std::filesystem::path(path).filename().string())) {
   if (isatty(STDERR_FILENO))
     drawer_ = std::jthread([this](const std::stop_token& stop) { draw_until(stop); });
-}
-
-// The drawer must be gone before what it draws.
-ProgressLine::~ProgressLine() {
-  if (!drawer_.joinable()) return;
-  drawer_.request_stop();
-  drawer_.join();
 }
 
 void ProgressLine::note(std::uint64_t done, std::uint64_t total, void* line) {

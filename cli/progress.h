@@ -11,10 +11,7 @@ namespace tidemark::cli {
 // Draws from its own thread, so that the line also lives while nothing is being read.
 class ProgressLine {
  public:
-  explicit ProgressLine(std::string file_name);
-  ~ProgressLine();
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
+  explicit ProgressLine(const std::string& path);
 
   // A WatchedSource::Listener; the context is the line.
   static void note(std::uint64_t done, std::uint64_t total, void* line);
@@ -25,7 +22,7 @@ class ProgressLine {
 
   std::string file_name_;
   std::atomic<std::uint64_t> done_ = 0, total_ = 0;
-  std::jthread drawer_;
+  std::jthread drawer_;  // last: it must be gone before what it draws
 };
 
 }  // namespace tidemark::cli

@@ -7,7 +7,7 @@
 namespace tidemark::cli {
 namespace {
 
-constexpr std::array<const Verb*, 9> kCatalogue = {
+constexpr std::array kCatalogue = {
     &kReport,     // the first look
     &kPeak,       // the highest moment
     &kScopes,     // module by module

@@ -7,6 +7,7 @@
 #include "output_file.h"
 #include "print.h"
 #include "tidemark/base/error.h"
+#include "tidemark/base/utf8.h"
 #include "tidemark/tape/file_writer.h"
 #include "tidemark/tape/text_writer.h"
 #include "verbs/catalogue.h"
@@ -43,18 +44,21 @@ void write_form(const Tape& tape, const Given& given, Form form, ByteSink& sink)
 // Odd data goes along into the new file; say so now, too.
 void warn(const Tape& tape, const std::string& path) {
   for (const Diagnostic& d : tape.diagnostics().all())
-    fmt::print(stderr, "tidemark: {}: {}: {}\n", d.where.empty() ? path : d.where,
-               name_of(d.severity), d.message);
+    fmt::print(stderr, "tidemark: {}: {}: {}\n", printable(d.where.empty() ? path : d.where),
+               name_of(d.severity), printable(d.message));
 }
 
 int convert(const Given& given) {
   const Form form = form_of(given);
   const Tape tape = open_input(given.in);
   warn(tape, given.in);
-  if (given.out == "-") return print(write_tape_text(tape)), kOk;
+  if (given.out == "-") {
+    print(write_tape_text(tape));
+    return kOk;
+  }
   const auto size = write_whole_file(
       given.out, [&](ByteSink& sink) { write_form(tape, given, form, sink); });
-  print(fmt::format("{}: {} events, {}\n", given.out,
+  print(fmt::format("{}: {} events, {}\n", printable(given.out),
                     format_count(static_cast<std::int64_t>(tape.size())),
                     format_bytes(static_cast<std::int64_t>(size))));
   return kOk;

@@ -23,7 +23,9 @@ Action prepare(CLI::App& parser) {
   add_output(parser, given->output);
   return [given] {
     const Tape before = open_input(given->before), after = open_input(given->after);
-    const DiffAnswer answer = find_diff(before, after, given->options);
+    const DiffAnswer answer = naming(given->before + ", " + given->after, [&] {
+      return find_diff(before, after, given->options);
+    });
     print_answer(answer, given->output);
     return answer.same ? kOk : kFound;
   };

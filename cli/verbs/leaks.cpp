@@ -1,6 +1,5 @@
 // `tidemark leaks`: what grows from step to step.
-#include "input.h"
-#include "print.h"
+#include "question.h"
 #include "tidemark/analyses/leaks.h"
 #include "verbs/catalogue.h"
 
@@ -8,22 +7,12 @@ namespace tidemark::cli {
 namespace {
 
 Action prepare(CLI::App& parser) {
-  struct Given {
-    std::string file;
-    LeaksOptions options;
-    Output output;
-  };
-  auto given = std::make_shared<Given>();
-  add_file(parser, given->file);
-  add_device(parser, given->options.device);
-  add_top(parser, given->options.top, "of the places that leak most");
-  add_output(parser, given->output);
-  return [given] {
-    print_answer(answer_for(given->file,
-                            [&](const Tape& tape) { return find_leaks(tape, given->options); }),
-                 given->output);
-    return kOk;
-  };
+  auto asked = ask<LeaksOptions>();
+  add_file(parser, asked->file);
+  add_device(parser, asked->options.device);
+  add_top(parser, asked->options.top, "of the places that leak most");
+  add_output(parser, asked->output);
+  return answering(asked, &find_leaks);
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // `tidemark peak`: the highest moment of each device.
-#include "input.h"
-#include "print.h"
+#include "question.h"
 #include "tidemark/analyses/peak.h"
 #include "verbs/catalogue.h"
 
@@ -8,22 +7,12 @@ namespace tidemark::cli {
 namespace {
 
 Action prepare(CLI::App& parser) {
-  struct Given {
-    std::string file;
-    PeakOptions options;
-    Output output;
-  };
-  auto given = std::make_shared<Given>();
-  add_file(parser, given->file);
-  add_selection(parser, given->options);
-  add_top(parser, given->options.top, "of the largest storages");
-  add_output(parser, given->output);
-  return [given] {
-    print_answer(answer_for(given->file,
-                            [&](const Tape& tape) { return find_peak(tape, given->options); }),
-                 given->output);
-    return kOk;
-  };
+  auto asked = ask<PeakOptions>();
+  add_file(parser, asked->file);
+  add_selection(parser, asked->options);
+  add_top(parser, asked->options.top, "of the largest storages");
+  add_output(parser, asked->output);
+  return answering(asked, &find_peak);
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // `tidemark report`: the first look at a tape.
-#include "input.h"
-#include "print.h"
+#include "question.h"
 #include "tidemark/analyses/overview.h"
 #include "verbs/catalogue.h"
 
@@ -8,24 +7,14 @@ namespace tidemark::cli {
 namespace {
 
 Action prepare(CLI::App& parser) {
-  struct Given {
-    std::string file;
-    OverviewOptions options;
-    Output output;
-  };
-  auto given = std::make_shared<Given>();
-  add_file(parser, given->file);
-  add_selection(parser, given->options);
-  add_depth(parser, given->options.depth);
-  add_top(parser, given->options.top, "of the largest storages");
-  add_output(parser, given->output);
-  return [given] {
-    given->options.columns = chart_columns();
-    print_answer(answer_for(given->file,
-                            [&](const Tape& tape) { return find_overview(tape, given->options); }),
-                 given->output);
-    return kOk;
-  };
+  auto asked = ask<OverviewOptions>();
+  asked->options.columns = chart_columns();
+  add_file(parser, asked->file);
+  add_selection(parser, asked->options);
+  add_depth(parser, asked->options.depth);
+  add_top(parser, asked->options.top, "of the largest storages");
+  add_output(parser, asked->output);
+  return answering(asked, &find_overview);
 }
 
 }  // namespace

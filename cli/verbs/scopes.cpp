@@ -1,8 +1,7 @@
 // `tidemark scopes`: memory module by module.
 #include <CLI/CLI.hpp>
 
-#include "input.h"
-#include "print.h"
+#include "question.h"
 #include "tidemark/analyses/scopes.h"
 #include "verbs/catalogue.h"
 
@@ -10,23 +9,13 @@ namespace tidemark::cli {
 namespace {
 
 Action prepare(CLI::App& parser) {
-  struct Given {
-    std::string file;
-    ScopesOptions options;
-    Output output;
-  };
-  auto given = std::make_shared<Given>();
-  add_file(parser, given->file);
-  add_selection(parser, given->options);
-  add_depth(parser, given->options.depth);
-  parser.add_flag("--calls", given->options.per_call, "also each single call of a module");
-  add_output(parser, given->output);
-  return [given] {
-    print_answer(answer_for(given->file,
-                            [&](const Tape& tape) { return find_scopes(tape, given->options); }),
-                 given->output);
-    return kOk;
-  };
+  auto asked = ask<ScopesOptions>();
+  add_file(parser, asked->file);
+  add_selection(parser, asked->options);
+  add_depth(parser, asked->options.depth);
+  parser.add_flag("--calls", asked->options.per_call, "also each single call of a module");
+  add_output(parser, asked->output);
+  return answering(asked, &find_scopes);
 }
 
 }  // namespace

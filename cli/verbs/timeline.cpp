@@ -1,8 +1,7 @@
 // `tidemark timeline`: bytes by category over the run.
 #include <CLI/CLI.hpp>
 
-#include "input.h"
-#include "print.h"
+#include "question.h"
 #include "tidemark/analyses/timeline.h"
 #include "verbs/catalogue.h"
 
@@ -23,25 +22,15 @@ void add_axis(CLI::App& parser, TimelineAxis& axis) {
 }
 
 Action prepare(CLI::App& parser) {
-  struct Given {
-    std::string file;
-    TimelineOptions options;
-    Output output;
-  };
-  auto given = std::make_shared<Given>();
-  given->options.columns = chart_columns();
-  add_file(parser, given->file);
-  add_selection(parser, given->options);
-  add_axis(parser, given->options.axis);
-  add_count(parser, "--columns", given->options.columns,
-            "points to draw into; 0 is every change (as wide as the terminal unless told)");
-  add_output(parser, given->output);
-  return [given] {
-    print_answer(answer_for(given->file,
-                            [&](const Tape& tape) { return find_timeline(tape, given->options); }),
-                 given->output);
-    return kOk;
-  };
+  auto asked = ask<TimelineOptions>();
+  asked->options.columns = chart_columns();
+  add_file(parser, asked->file);
+  add_selection(parser, asked->options);
+  add_axis(parser, asked->options.axis);
+  add_count(parser, "--columns", asked->options.columns,
+            "points to draw into; 0 is every change");
+  add_output(parser, asked->output);
+  return answering(asked, &find_timeline);
 }
 
 }  // namespace
