@@ -12,6 +12,7 @@
 #include "tidemark/reports/json.h"
 #include "tidemark/tape/file_writer.h"
 #include "tidemark/torch/phantom/cuda_hooks.h"
+#include "tidemark/torch/phantom/phantom_tensor.h"
 #include "tidemark/torch/phantom/session.h"
 #include "tidemark/torch/phantom/where.h"
 
@@ -91,6 +92,21 @@ py::object out_of_memory() {
   return what;
 }
 
+py::list diagnostics() {
+  py::list all;
+  const Diagnostics noted = storage_log()->diagnostics();
+  for (const Diagnostic& d : noted.all()) {
+    py::dict one;
+    one["code"] = d.code;
+    one["severity"] = std::string(name_of(d.severity));
+    one["count"] = d.count;
+    one["where"] = d.where;
+    one["message"] = d.message;
+    all.append(one);
+  }
+  return all;
+}
+
 }  // namespace
 }  // namespace tidemark::phantom
 
@@ -110,8 +126,25 @@ PYBIND11_MODULE(_phantom, m) {
   m.def("device_count", [] { return virtual_gpus().count(); });
   m.def("current_device", [] { return static_cast<int>(current_device()); });
   m.def("set_device", [](int d) { set_current_device(static_cast<c10::DeviceIndex>(d)); });
+  m.def("current_stream",
+        [](int d) { return current_stream(static_cast<c10::DeviceIndex>(d)); });
+  m.def("set_stream", [](int d, std::int64_t stream) {
+    set_current_stream(static_cast<c10::DeviceIndex>(d), stream);
+  });
   m.def("counters", &counters);
   m.def("reset_peak", [](int d) { storage_log()->reset_peak(static_cast<c10::DeviceIndex>(d)); });
+  // The storage of a torch.UntypedStorage, by the number Python knows it by.
+  m.def("settle_storage", [](std::uintptr_t cdata) {
+    const c10::Storage storage(c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(
+        reinterpret_cast<c10::StorageImpl*>(cdata)));
+    settle_size(storage, current_place());
+  });
+  m.def("label", [](std::uintptr_t cdata, const std::string& category) {
+    const c10::Storage storage(c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(
+        reinterpret_cast<c10::StorageImpl*>(cdata)));
+    const StorageRecord* record = record_of(storage);
+    if (record && storage_log()) storage_log()->relabel(record->id, category_named(category).value());
+  });
   m.def("enter_optimizer", &enter_optimizer);
   m.def("leave_optimizer", &leave_optimizer);
   m.def("step", [] { return storage_log()->step(); });
@@ -119,5 +152,6 @@ PYBIND11_MODULE(_phantom, m) {
   m.def("memo_hits", [] { return run_counts().memo_hits; });
   m.def("peak_json", [] { return json_report(storage_log()->peak()); });
   m.def("out_of_memory", &out_of_memory);
+  m.def("diagnostics", &diagnostics);
   m.def("set_hidden_folders", &set_hidden_folders);
 }

@@ -1,0 +1,51 @@
+// The ledger of odd data, as a sequence.
+#include "tidemark/base/diagnostics.h"
+
+#include <pybind11/operators.h>
+
+#include "bindings.h"
+#include "reports.h"
+
+namespace tidemark::python {
+namespace {
+
+std::string counted_code(const Diagnostic& d) { return d.code + " x" + std::to_string(d.count); }
+
+void bind_diagnostic(py::module_& module) {
+  py::class_<Diagnostic>(module, "Diagnostic", "One kind of problem, with its first place.")
+      .def_property_readonly("code", text(&Diagnostic::code))
+      .def_readonly("severity", &Diagnostic::severity)
+      .def_readonly("count", &Diagnostic::count)
+      .def_property_readonly("where", text(&Diagnostic::where))
+      .def_property_readonly("message", text(&Diagnostic::message))
+      .def(py::self == py::self)
+      .def("__repr__", [](const Diagnostic& d) {
+        return decoded("<Diagnostic: " + counted_code(d) + ", first at " + d.where + ">");
+      });
+}
+
+}  // namespace
+
+void bind_diagnostics(py::module_& module) {
+  bind_diagnostic(module);
+  py::class_<Diagnostics> type(module, "Diagnostics", "All problems met; false when none.");
+  add_reports(type)
+      .def("__len__", [](const Diagnostics& d) { return d.all().size(); })
+      .def("__getitem__", [](const Diagnostics& d, std::int64_t i) {
+        return d.all()[indexed(i, d.all().size())];
+      }, py::arg("index"))
+      .def("__iter__", [](const Diagnostics& d) {
+        return py::make_iterator(d.all().begin(), d.all().end());
+      }, py::keep_alive<0, 1>())
+      .def_property_readonly("has_errors", &Diagnostics::has_errors)
+      .def("find", [](const Diagnostics& d, const std::string& code) -> std::optional<Diagnostic> {
+        const Diagnostic* found = d.find(code);
+        return found ? std::optional(*found) : std::nullopt;
+      }, py::arg("code"), "The problem of this code, or None.")
+      .def(py::self == py::self)
+      .def("__repr__", [](const Diagnostics& d) {
+        return decoded(summary("Diagnostics", d.all(), &counted_code));
+      });
+}
+
+}  // namespace tidemark::python

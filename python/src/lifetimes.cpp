@@ -1,0 +1,72 @@
+// find_lifetimes, Tape.lifetimes and LifetimesAccumulator.
+#include "tidemark/analyses/lifetimes.h"
+
+#include "analysis.h"
+
+namespace tidemark::python {
+namespace {
+
+std::string describe(const LifetimeGroup& group) {
+  return std::string(name_of(group.category)) + " " + std::string(name_of(group.span)) + " " +
+         format_bytes(group.allocated_bytes);
+}
+
+LifetimesOptions lifetimes_options(std::int64_t top, std::optional<std::string> device,
+                                   std::optional<std::int64_t> step) {
+  LifetimesOptions options;
+  options.device = std::move(device);
+  options.step = step;
+  options.top = counted(top, "top");
+  return options;
+}
+
+void bind_rows(py::module_& module) {
+  py::class_<Lifetime>(module, "Lifetime", "One storage from birth to death.")
+      .def_readonly("storage", &Lifetime::storage)
+      .def_readonly("died", &Lifetime::died)
+      .def_readonly("events", &Lifetime::events)
+      .def_readonly("time_ns", &Lifetime::time_ns)
+      .def_readonly("span", &Lifetime::span)
+      .def("__repr__", [](const Lifetime& life) {
+        return "<Lifetime: storage " + std::to_string(life.storage.storage) + ", " +
+               format_bytes(life.storage.allocated_bytes) + " for " + format_count(life.events) +
+               " events>";
+      });
+  py::class_<LifetimeGroup>(module, "LifetimeGroup", "Storages of one category and span.")
+      .def_readonly("category", &LifetimeGroup::category)
+      .def_readonly("span", &LifetimeGroup::span)
+      .def_readonly("count", &LifetimeGroup::count)
+      .def_readonly("allocated_bytes", &LifetimeGroup::allocated_bytes)
+      .def_readonly("largest_bytes", &LifetimeGroup::largest_bytes)
+      .def_readonly("mean_events", &LifetimeGroup::mean_events)
+      .def("__repr__", [](const LifetimeGroup& group) {
+        return "<LifetimeGroup: " + describe(group) + ">";
+      });
+}
+
+void bind_answer(py::module_& module) {
+  py::class_<LifetimesAnswer> answer(module, "LifetimesAnswer", "Who lives how long.");
+  add_reports(answer)
+      .def_readonly("storages", &LifetimesAnswer::storages)
+      .def_readonly("groups", &LifetimesAnswer::groups)
+      .def_readonly("heaviest", &LifetimesAnswer::heaviest)
+      .def_readonly("diagnostics", &LifetimesAnswer::diagnostics)
+      .def("__repr__", [](const LifetimesAnswer& lives) {
+        return summary("LifetimesAnswer", lives.groups, [](auto& g) { return describe(g); });
+      });
+}
+
+}  // namespace
+
+void bind_lifetimes(py::module_& module, TapeClass& tape) {
+  bind_rows(module);
+  bind_answer(module);
+  const py::arg_v top = py::arg("top") = 10, device = py::arg("device") = py::none(),
+                  step = py::arg("step") = py::none();
+  bind_analysis(module, tape, {"find_lifetimes", "lifetimes"}, &find_lifetimes, &lifetimes_options,
+                "Who lives how long, born and dead where.", py::kw_only(), top, device, step);
+  bind_accumulator<LifetimesAccumulator>(module, "LifetimesAccumulator", &lifetimes_options,
+                                         py::kw_only(), top, device, step);
+}
+
+}  // namespace tidemark::python

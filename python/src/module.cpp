@@ -1,0 +1,31 @@
+// The extension module tidemark._engine: calls every binding file, types before their users.
+#include "bindings.h"
+
+#include "codec.h"
+
+namespace tidemark::python {
+
+PYBIND11_MODULE(_engine, module) {
+  module.doc() = "The engine of Tidemark: tapes, analyses and reports.";
+  module.attr("__version__") = TIDEMARK_VERSION;
+  module.attr("can_compress") = find_codec() != nullptr;
+
+  bind_errors(module);
+  bind_words(module);
+  bind_diagnostics(module);
+  bind_tables(module);
+  TapeClass tape(module, "Tape", "A finished run: events in columns. Immutable.");
+  bind_columns(module, tape);
+  bind_tape(module, tape);
+  bind_builder(module);
+  bind_answer_parts(module);
+  bind_peak(module, tape);
+  bind_scopes(module, tape);
+  bind_timeline(module, tape);
+  bind_lifetimes(module, tape);
+  bind_leaks(module, tape);
+  bind_diff(module, tape);
+  bind_overview(module, tape);
+}
+
+}  // namespace tidemark::python

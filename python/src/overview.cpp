@@ -1,0 +1,49 @@
+// find_overview and Tape.report: the first look at a tape.
+#include "tidemark/analyses/overview.h"
+
+#include "analysis.h"
+
+namespace tidemark::python {
+namespace {
+
+OverviewOptions overview_options(std::int64_t top, std::int64_t depth, std::int64_t columns,
+                                 std::optional<std::string> device,
+                                 std::optional<std::int64_t> step) {
+  OverviewOptions options;
+  options.device = std::move(device);
+  options.step = step;
+  options.top = counted(top, "top");
+  options.depth = counted(depth, "depth");
+  options.columns = counted(columns, "columns");
+  return options;
+}
+
+py::dict meta(const Overview& overview) {
+  py::dict found;
+  for (const auto& [key, value] : overview.meta) found[decoded(key)] = decoded(value);
+  return found;
+}
+
+}  // namespace
+
+void bind_overview(py::module_& module, TapeClass& tape) {
+  py::class_<Overview> answer(module, "Overview", "Peak, scopes and timeline together.");
+  add_reports(answer)
+      .def_property_readonly("meta", &meta)
+      .def_readonly("events", &Overview::events)
+      .def_readonly("steps", &Overview::steps)
+      .def_readonly("peak", &Overview::peak)
+      .def_readonly("scopes", &Overview::scopes)
+      .def_readonly("timeline", &Overview::timeline)
+      .def_readonly("diagnostics", &Overview::diagnostics)
+      .def("__repr__", [](const Overview& o) {
+        return decoded("<Overview: " + format_count(o.events) + " events, " +
+                       format_count(o.steps) + " steps>");
+      });
+  bind_analysis(module, tape, {"find_overview", "report"}, &find_overview, &overview_options,
+                "The first look at a tape: peak, scopes and timeline together.", py::kw_only(),
+                py::arg("top") = 10, py::arg("depth") = 2, py::arg("columns") = 72,
+                py::arg("device") = py::none(), py::arg("step") = py::none());
+}
+
+}  // namespace tidemark::python

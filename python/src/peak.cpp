@@ -1,0 +1,58 @@
+// find_peak, Tape.peak and PeakAccumulator.
+#include "tidemark/analyses/peak.h"
+
+#include "analysis.h"
+
+namespace tidemark::python {
+namespace {
+
+std::string describe(const DevicePeak& peak) {
+  return peak.device + " " + format_bytes(peak.allocated_bytes);
+}
+
+PeakOptions peak_options(std::int64_t top, std::optional<std::string> device,
+                         std::optional<std::int64_t> step) {
+  PeakOptions options;
+  options.device = std::move(device);
+  options.step = step;
+  options.top = counted(top, "top");
+  return options;
+}
+
+void bind_answer(py::module_& module) {
+  py::class_<DevicePeak>(module, "DevicePeak", "The highest moment of one device.")
+      .def_property_readonly("device", text(&DevicePeak::device))
+      .def_readonly("allocated_bytes", &DevicePeak::allocated_bytes)
+      .def_readonly("requested_bytes", &DevicePeak::requested_bytes)
+      .def_readonly("at", &DevicePeak::at)
+      .def_property_readonly("categories", categories(&DevicePeak::categories))
+      .def_readonly("alive_count", &DevicePeak::alive_count)
+      .def_readonly("largest", &DevicePeak::largest)
+      .def("__repr__", [](const DevicePeak& peak) {
+        return decoded("<DevicePeak: " + describe(peak) + ">");
+      });
+  py::class_<PeakAnswer> answer(module, "PeakAnswer", "The highest moment of each device.");
+  add_reports(answer)
+      .def_readonly("devices", &PeakAnswer::devices)
+      .def_readonly("events", &PeakAnswer::events)
+      .def_readonly("steps", &PeakAnswer::steps)
+      .def_readonly("diagnostics", &PeakAnswer::diagnostics)
+      .def("__repr__", [](const PeakAnswer& peak) {
+        return decoded(summary("PeakAnswer", peak.devices, [](auto& d) { return describe(d); }));
+      });
+}
+
+}  // namespace
+
+void bind_peak(py::module_& module, TapeClass& tape) {
+  bind_answer(module);
+  const py::arg_v top = py::arg("top") = 10, device = py::arg("device") = py::none(),
+                  step = py::arg("step") = py::none();
+  bind_analysis(module, tape, {"find_peak", "peak"}, &find_peak, &peak_options,
+                "The highest moment of each device: how much, when, and what was alive.",
+                py::kw_only(), top, device, step);
+  bind_accumulator<PeakAccumulator>(module, "PeakAccumulator", &peak_options, py::kw_only(), top,
+                                    device, step);
+}
+
+}  // namespace tidemark::python

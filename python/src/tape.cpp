@@ -1,0 +1,87 @@
+// Opening and saving tapes, and what a tape says of itself.
+#include "tidemark/tape/tape.h"
+
+#include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
+
+#include "bindings.h"
+#include "codec.h"
+#include "tidemark/base/units.h"
+#include "tidemark/tape/file_writer.h"
+#include "tidemark/tape/open.h"
+#include "tidemark/tape/text_reader.h"
+#include "tidemark/tape/text_writer.h"
+#include "tidemark/tape/verify.h"
+#include "values.h"
+
+namespace tidemark::python {
+namespace {
+
+using Release = py::call_guard<py::gil_scoped_release>;
+
+Tape open(const std::filesystem::path& path) {
+  OpenOptions options;
+  options.codec = find_codec();
+  return open_tape(path.string(), options);
+}
+
+void save(const Tape& tape, const std::filesystem::path& path, std::optional<bool> compressed) {
+  const Codec* codec = choose_codec(compressed);
+  FileSink sink(path.string());
+  write_tape(tape, sink, codec);
+  sink.flush();
+}
+
+py::str to_text(const Tape& tape) {
+  std::string text;
+  {
+    py::gil_scoped_release release;
+    text = write_tape_text(tape);
+  }
+  return decoded(text);
+}
+
+py::list device_names(const Tape& tape) {
+  py::list names;
+  for (const Device& device : tape.tables().devices()) names.append(decoded(device.name));
+  return names;
+}
+
+py::dict meta(const Tape& tape) {
+  py::dict found;
+  for (const auto& [key, value] : tape.tables().meta()) found[decoded(key)] = decoded(value);
+  return found;
+}
+
+std::string describe(const Tape& tape) {
+  std::string text = "<Tape: " + format_count(static_cast<std::int64_t>(tape.size())) +
+                     " events, " + format_count(tape.step_count()) + " steps";
+  for (const Device& device : tape.tables().devices()) text += ", " + device.name;
+  return text + ">";
+}
+
+}  // namespace
+
+void bind_tape(py::module_& module, TapeClass& tape) {
+  module.def("open", &open, py::arg("path"), Release(),
+             "Opens a tape file, text or binary. Throws Error for what is not a tape.");
+  module.def("read_text", &read_tape_text, py::arg("text"), py::arg("name") = "text", Release(),
+             "Reads the text form of a tape; errors name the line and the column.");
+  module.def("verify", &verify, py::arg("tape"), Release(),
+             "Every broken invariant of a tape; empty when all is well.");
+  tape.def("verify", &verify, Release(), "Every broken invariant; empty when all is well.")
+      .def("save", &save, py::arg("path"), py::kw_only(), py::arg("compressed") = py::none(),
+           Release(), "Writes the binary form; compressed where the build can, unless told.")
+      .def("to_text", &to_text, "The text form: one event a line, read back by read_text.")
+      .def("step_at", [](const Tape& self, std::int64_t event) {
+        return self.step_at(indexed(event, self.size()));
+      }, py::arg("event"), "The step an event belongs to; 0 is the set-up before the first.")
+      .def_property_readonly("tables", &Tape::tables)
+      .def_property_readonly("devices", &device_names)
+      .def_property_readonly("steps", &Tape::step_count)
+      .def_property_readonly("meta", &meta)
+      .def_property_readonly("diagnostics", &Tape::diagnostics)
+      .def("__repr__", [](const Tape& self) { return decoded(describe(self)); });
+}
+
+}  // namespace tidemark::python

@@ -1,0 +1,26 @@
+// Words a caller may say as an enum's member or by name.
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "tidemark/analyses/timeline.h"
+#include "tidemark/base/category.h"
+#include "tidemark/base/diagnostics.h"
+#include "tidemark/base/units.h"
+
+namespace tidemark::python {
+
+using CategoryWord = std::variant<Category, std::string>;
+using PhaseWord = std::variant<Phase, std::string>;
+using SeverityWord = std::variant<Severity, std::string>;
+using AxisWord = std::variant<TimelineAxis, std::string>;
+
+// Each throws Error(BadArgument) for a name that is none of ours.
+Category category_of(const CategoryWord& word);
+Phase phase_of(const PhaseWord& word);
+Severity severity_of(const SeverityWord& word);
+TimelineAxis axis_of(const AxisWord& word);
+Units units_of(const std::string& name);
+
+}  // namespace tidemark::python

@@ -1,0 +1,35 @@
+"""python -m tidemark VERB ...: runs the tidemark program of this environment."""
+
+import os
+import sys
+import sysconfig
+from pathlib import Path
+
+USAGE_ERROR = 2
+
+
+def find_program() -> Path | None:
+    """The program that was installed with this package: in the environment, or by pip --user."""
+    schemes = (sysconfig.get_default_scheme(), sysconfig.get_preferred_scheme("user"))
+    for scheme in schemes:
+        program = Path(sysconfig.get_path("scripts", scheme)) / "tidemark"
+        if program.is_file() and os.access(program, os.X_OK):
+            return program
+    return None
+
+
+def main() -> int:
+    program = find_program()
+    if program is None:
+        print(
+            "tidemark: the tidemark program is not in this environment "
+            "(install CLI11 and fmt, then: pip install --no-build-isolation .)",
+            file=sys.stderr,
+        )
+        return USAGE_ERROR
+    sys.stdout.flush()
+    os.execv(program, [str(program), *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Runs a training script on virtual GPUs and says what its memory would be."""

@@ -1,0 +1,104 @@
+"""What `tidemark estimate` can be told."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass, field
+
+from tidemark.gpus import CATALOGUE, DEFAULT_GPU, Gpu, find_gpu
+
+EXAMPLES = """\
+examples:
+  tidemark estimate train.py --batch-size 32      will it fit on one H100?
+  tidemark estimate --gpu l4 train.py             on a smaller one?
+  tidemark estimate --steps 5 --save run.tape train.py
+  tidemark estimate --world-size 8 train_ddp.py   as rank 0 of 8
+  tidemark estimate -m mypackage.train --lr 1e-4  a module
+
+The script's own output goes to standard error, the report to standard output.
+Exit code: 0 it fits, 1 it does not, 2 it could not be run.
+"""
+
+
+@dataclass
+class EstimateOptions:
+    script: str = ""
+    module: bool = False
+    arguments: list[str] = field(default_factory=list)
+    gpu: Gpu = CATALOGUE[DEFAULT_GPU]
+    gpus: int = 1
+    world_size: int = 1
+    rank: int = 0
+    steps: int = 2
+    save: str = ""
+    json: bool = False
+    quiet: bool = False
+    on_value: str = "plausible"
+    oom: str = "continue"
+    cuda_choices: bool = True
+    top: int = 10
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return value
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError("must not be negative")
+    return value
+
+
+def _gpu(text: str) -> Gpu:
+    try:
+        return find_gpu(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def make_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="tidemark estimate",
+        description="Runs a PyTorch training script on virtual GPUs: real shapes, no GPU, no memory.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    known = ", ".join(CATALOGUE)
+    parser.add_argument("--gpu", type=_gpu, default=CATALOGUE[DEFAULT_GPU], metavar="NAME",
+                        help=f"{known}, or a .json file (default {DEFAULT_GPU})")
+    parser.add_argument("--gpus", type=_positive, default=1, metavar="N",
+                        help="GPUs the script sees (default 1)")
+    parser.add_argument("--world-size", type=_positive, default=1, metavar="N",
+                        help="ranks of the distributed job; nothing is sent")
+    parser.add_argument("--rank", type=_count, default=0, metavar="R", help="which rank to be")
+    parser.add_argument("--steps", type=_count, default=2, metavar="K",
+                        help="optimizer steps to run, 0 = to the script's end (default 2)")
+    parser.add_argument("--save", default="", metavar="FILE.tape", help="write the tape as it goes")
+    parser.add_argument("--json", action="store_true", help="the report as JSON")
+    parser.add_argument("--quiet", action="store_true", help="no progress line")
+    parser.add_argument("--on-value", choices=("plausible", "zero", "bound", "error"),
+                        default="plausible", help="what an unknown value is taken to be")
+    parser.add_argument("--oom", choices=("continue", "raise"), default="continue",
+                        help="raise: as the real device would, where memory runs out")
+    parser.add_argument("--no-cuda-choices", dest="cuda_choices", action="store_false",
+                        help="take the kernels a CPU build takes (to compare with PyTorch's tools)")
+    parser.add_argument("--top", type=_count, default=10, metavar="N",
+                        help="how many of the largest storages to list (default 10)")
+    parser.add_argument("-m", dest="module", action="store_true",
+                        help="SCRIPT is the name of a module")
+    parser.add_argument("script", metavar="SCRIPT", help="the training script")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGS",
+                        help="the script's own arguments")
+    return parser
+
+
+def parse_options(arguments: list[str]) -> EstimateOptions:
+    parser = make_parser()
+    parsed = parser.parse_args(arguments)
+    if parsed.rank >= parsed.world_size:
+        parser.error(f"--rank {parsed.rank} is not below --world-size {parsed.world_size}")
+    return EstimateOptions(**vars(parsed))

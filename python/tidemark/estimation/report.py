@@ -1,0 +1,87 @@
+"""The estimate as text: will it fit, what eats it, when."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tidemark.estimation.sizes import format_bytes
+
+BAR = 24
+
+
+def text_report(facts: dict[str, Any], width: int = 80) -> str:
+    parts = [headline(facts)]
+    for device in facts["devices"]:
+        parts.append(device_part(device, facts["gpu"]["memory_bytes"], width))
+    if not facts["devices"]:
+        parts.append("No memory was allocated on a GPU.")
+    parts.append(closing(facts))
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def headline(facts: dict[str, Any]) -> str:
+    gpu, capacity = facts["gpu"]["name"], facts["gpu"]["memory_bytes"]
+    peak = max((d["peak_allocated_bytes"] for d in facts["devices"]), default=0)
+    if peak <= capacity:
+        return (
+            f"Fits on {gpu}: peak {format_bytes(peak)} of {format_bytes(capacity)}, "
+            f"{format_bytes(capacity - peak)} left."
+        )
+    text = (
+        f"Does not fit on {gpu}: peak {format_bytes(peak)} of {format_bytes(capacity)}, "
+        f"{format_bytes(peak - capacity)} too much."
+    )
+    first = facts["out_of_memory_at"]
+    if first:
+        text += (
+            f"\nIt would first fail at {moment(first)}, asking for "
+            f"{format_bytes(first['wanted_bytes'])} with {format_bytes(first['allocated_bytes'])} in use."
+        )
+    return text
+
+
+def moment(at: dict[str, Any]) -> str:
+    step = f"step {at['step']}" if at["step"] else "the set-up"
+    words = [f"{step}, {at['phase']}" if at["phase"] != "other" else step]
+    if at.get("op"):
+        words.append(f"in {at['op']}")
+    if at.get("scope"):
+        words.append(f"of {at['scope']}")
+    if at.get("source"):
+        words.append(f"({at['source']})")
+    return " ".join(words)
+
+
+def device_part(device: dict[str, Any], capacity: int, width: int) -> str:
+    lines = [
+        f"{device['device']}  peak {format_bytes(device['peak_allocated_bytes'])} "
+        f"at {moment(device['at'])}",
+        "",
+    ]
+    total = max(device["peak_allocated_bytes"], 1)
+    for name, count in sorted(device["categories"].items(), key=lambda item: -item[1]):
+        share = count / total
+        lines.append(
+            f"  {name:<18} {format_bytes(count):>12}  {100 * share:5.1f} %  "
+            + "█" * max(round(BAR * share), 1)
+        )
+    if device["largest"]:
+        lines += ["", f"  largest of {device['alive_count']} storages alive then"]
+        for one in device["largest"]:
+            born = one["born"]
+            place = f"{born.get('op') or '?'}  {born.get('source') or ''}"
+            lines.append(f"  {format_bytes(one['allocated_bytes']):>12}  {one['category']:<14}  {place}"[:width])
+    return "\n".join(lines)
+
+
+def closing(facts: dict[str, Any]) -> str:
+    lines = [
+        f"{facts['steps']} steps, {facts['ops']} operators in {facts['wall_seconds']:.1f} s, "
+        f"torch {facts['torch_version']}"
+        + (f", rank {facts['rank']} of {facts['world_size']}" if facts["world_size"] > 1 else "")
+    ]
+    lines += [f"not seen: {what}" for what in facts["not_seen"]]
+    for note in facts["diagnostics"]:
+        times = f" ({note['count']} times)" if note["count"] > 1 else ""
+        lines.append(f"{note['severity']}: {note['message']}{times}, first at {note['where']}")
+    return "\n".join(lines)

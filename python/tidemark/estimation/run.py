@@ -1,0 +1,146 @@
+"""Runs the user's script in this process, on virtual GPUs, and gathers what is known afterwards."""
+
+from __future__ import annotations
+
+import json
+import os
+import runpy
+import sys
+import time
+import traceback
+from contextlib import redirect_stdout
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tidemark.estimation.distributed import patch_distributed, set_environment
+from tidemark.estimation.options import EstimateOptions
+from tidemark.estimation.progress import Progress
+from tidemark.virtual_cuda import close_gpus, library, open_gpus
+from tidemark.virtual_cuda.patches import Patches
+
+SCHEMA_VERSION = 1
+
+
+@dataclass
+class Outcome:
+    """What a run gave: `failure` is the script's own traceback, if it raised."""
+
+    facts: dict[str, Any] = field(default_factory=dict)
+    failure: str = ""
+
+    @property
+    def exit_code(self) -> int:
+        if self.failure:
+            return 2
+        return 0 if self.facts["fits"] else 1
+
+
+def run_estimate(options: EstimateOptions) -> Outcome:
+    """Opens the GPUs, runs the script, closes them; never lets the script's error out."""
+    started = time.monotonic()
+    set_environment(options.world_size, options.rank, options.gpus)
+    open_gpus(
+        options.gpu,
+        options.gpus,
+        on_value=options.on_value,
+        raise_out_of_memory=options.oom == "raise",
+        cuda_choices=options.cuda_choices,
+        save=options.save,
+    )
+    from tidemark.estimation.steps import OptimizerSteps
+
+    progress = Progress(options.steps, options.quiet)
+    steps = OptimizerSteps(options.steps, progress.step)
+    patches = Patches()
+    try:
+        patch_distributed(patches, options.world_size, options.rank)
+        steps.watch()
+        failure = run_script(options)
+        facts = gather_facts(options, steps.done, failure, time.monotonic() - started)
+    finally:
+        steps.stop()
+        progress.clear()
+        patches.restore()
+        close_gpus()
+        library().finish()
+    return Outcome(facts, failure)
+
+
+def run_script(options: EstimateOptions) -> str:
+    """The traceback of the script if it failed, else nothing."""
+    from tidemark.estimation.steps import StepsDone
+
+    sys.argv = [options.script, *options.arguments]
+    try:
+        with redirect_stdout(sys.stderr):
+            if options.module:
+                sys.path.insert(0, os.getcwd())
+                runpy.run_module(options.script, run_name="__main__", alter_sys=True)
+            else:
+                sys.path.insert(0, str(Path(options.script).resolve().parent))
+                runpy.run_path(options.script, run_name="__main__")
+    except StepsDone:
+        return ""
+    except SystemExit as ended:
+        return "" if ended.code in (None, 0) else f"the script ended with exit code {ended.code}\n"
+    except BaseException as error:
+        return "".join(script_traceback(error))
+    return ""
+
+
+def script_traceback(error: BaseException) -> list[str]:
+    """The traceback from the script's first line on: the frames of tidemark and runpy left out."""
+    entries = error.__traceback__
+    while entries is not None:
+        file = entries.tb_frame.f_code.co_filename
+        if "tidemark" + os.sep + "estimation" not in file and "runpy" not in file:
+            break
+        entries = entries.tb_next
+    return traceback.format_exception(type(error), error, entries)
+
+
+def gather_facts(options: EstimateOptions, steps: int, failure: str, wall: float) -> dict[str, Any]:
+    import torch
+
+    peak = json.loads(library().peak_json())
+    devices = [device_facts(device, options.top) for device in peak["devices"]]
+    capacity = options.gpu.memory_bytes
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "report": "estimate",
+        "torch_version": torch.__version__,
+        "gpu": {"name": options.gpu.name, "memory_bytes": capacity},
+        "world_size": options.world_size,
+        "rank": options.rank,
+        "steps": steps,
+        "ops": library().ops(),
+        "wall_seconds": round(wall, 3),
+        "fits": not failure and all(d["peak_allocated_bytes"] <= capacity for d in devices),
+        "out_of_memory_at": library().out_of_memory(),
+        "devices": devices,
+        "not_seen": not_seen(options, steps),
+        "diagnostics": peak["diagnostics"] + library().diagnostics(),
+    }
+
+
+def device_facts(device: dict[str, Any], top: int) -> dict[str, Any]:
+    return {
+        "device": device["device"],
+        "peak_allocated_bytes": device["allocated_bytes"],
+        "peak_requested_bytes": device["requested_bytes"],
+        "at": device["at"],
+        "categories": device["categories"],
+        "alive_count": device["alive_count"],
+        "largest": device["largest"][:top],
+    }
+
+
+def not_seen(options: EstimateOptions, steps: int) -> list[str]:
+    """What a run that was ended early cannot tell."""
+    if options.steps == 0:
+        return []
+    return [
+        f"everything after optimizer step {steps}: validation, saving, longer batches "
+        "(--steps 0 runs to the script's end)"
+    ]

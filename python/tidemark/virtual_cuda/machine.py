@@ -1,0 +1,77 @@
+"""Turns the virtual machine on and off as one thing."""
+
+from __future__ import annotations
+
+import sys
+import sysconfig
+from pathlib import Path
+
+from tidemark.gpus import Gpu
+from tidemark.virtual_cuda.library import find_torch, library, load
+from tidemark.virtual_cuda.patches import Patches
+
+_patches = Patches()
+
+
+def hidden_folders() -> list[str]:
+    """Where code is machinery: torch, ourselves, and Python's own library."""
+    here = str(Path(__file__).resolve().parent.parent)
+    standard = {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")}
+    python = [str(path) for file in Path(next(iter(standard))).glob("*.py") for path in [file]]
+    return [str(find_torch()), here, *python, *_standard_packages(standard)]
+
+
+def _standard_packages(folders: set[str]) -> list[str]:
+    return [
+        str(inner) + "/"
+        for folder in folders
+        for inner in Path(folder).iterdir()
+        if inner.is_dir() and inner.name not in ("site-packages", "dist-packages")
+    ]
+
+
+def open_gpus(
+    gpu: Gpu,
+    count: int = 1,
+    *,
+    on_value: str = "plausible",
+    raise_out_of_memory: bool = False,
+    cuda_choices: bool = True,
+    memo: bool = True,
+    save: str = "",
+) -> None:
+    """Turns the GPUs on and lets torch.cuda answer for them."""
+    load()
+    import torch  # only now: the C++ side comes first
+
+    from tidemark.virtual_cuda import devices, memory, random, refusals, storages, streams, tensor_types
+
+    library().open(
+        count,
+        gpu.name,
+        gpu.memory_bytes,
+        gpu.major,
+        gpu.minor,
+        gpu.multiprocessors,
+        on_value=on_value,
+        raise_out_of_memory=raise_out_of_memory,
+        cuda_choices=cuda_choices,
+        memo=memo,
+        save=save,
+    )
+    library().set_hidden_folders(hidden_folders())
+    devices.patch_devices(_patches, gpu)
+    memory.patch_memory(_patches, gpu)
+    streams.patch_streams(_patches)
+    random.patch_random(_patches)
+    tensor_types.patch_tensor_types(_patches)
+    refusals.patch_refusals(_patches)
+    storages.patch_storages(_patches)
+
+
+def close_gpus() -> None:
+    """Everything answers as on a machine without a GPU again."""
+    if "tidemark._phantom" not in sys.modules or not library().is_open():
+        return
+    _patches.restore()
+    library().close()

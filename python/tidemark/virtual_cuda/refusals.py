@@ -1,0 +1,36 @@
+"""What a virtual GPU cannot do says so, with what to do instead."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from typing import Any, Callable
+
+import torch
+
+from tidemark.virtual_cuda.patches import Patches
+
+
+def _refuse(what: str, instead: str) -> Callable[..., Any]:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(f"{what} cannot run on tidemark's virtual GPUs: {instead}")
+
+    return refuse
+
+
+def _eager_compile(model: Any = None, **_: Any) -> Any:
+    """torch.compile that compiles nothing; as decorator too."""
+    warnings.warn("tidemark: torch.compile is skipped, the program runs eagerly", stacklevel=2)
+    return (lambda inner: inner) if model is None else model
+
+
+def patch_refusals(patches: Patches) -> None:
+    graphs = _refuse("CUDA graphs", "run the captured part eagerly; its memory is the same")
+    patches.set_all(torch.cuda, CUDAGraph=graphs, graph=graphs, make_graphed_callables=graphs)
+    patches.set(torch.cuda, "_compile_kernel", _refuse("A CUDA kernel", "give it a meta kernel"))
+    patches.set(torch, "compile", _eager_compile)
+    patches.set(torch.nn.Module, "compile", lambda self, *args, **kwargs: None)
+    nothing = {name: lambda *args, **kwargs: None for name in ("range_push", "range_pop", "mark")}
+    patches.set_all(torch.cuda.nvtx, **nothing)
+    patches.set(torch.cuda.nvtx, "range", lambda *args, **kwargs: contextlib.nullcontext())
+    patches.set(torch.cuda, "cudart", _refuse("The CUDA runtime", "leave out calls of cudart()"))

@@ -1,0 +1,116 @@
+"""The stubs and the extension name the same things, and strict mypy accepts a typed program."""
+
+import ast
+import enum
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tidemark
+from tidemark import _engine
+
+PACKAGE = Path(tidemark.__file__).parent
+HERE = Path(__file__).parent
+
+
+def is_public(name: str) -> bool:
+    return not name.startswith("_") or name in ("__version__", "_repr_html_")
+
+
+def names_in(body: list[ast.stmt]) -> set[str]:
+    names: set[str] = set()
+    for node in body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            names.add(node.name)
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            names.add(node.target.id)
+        elif isinstance(node, ast.Assign):
+            names.update(target.id for target in node.targets if isinstance(target, ast.Name))
+    return {name for name in names if is_public(name)}
+
+
+def stub_classes() -> dict[str, ast.ClassDef]:
+    stub = ast.parse((PACKAGE / "_engine.pyi").read_text())
+    return {node.name: node for node in stub.body if isinstance(node, ast.ClassDef)}
+
+
+STUBS = stub_classes()
+PUBLIC_CLASSES = sorted(name for name in STUBS if is_public(name))
+ENUMS = ["Category", "Kind", "LifeSpan", "Phase", "Severity", "TimelineAxis"]
+
+
+def members_in_stub(name: str) -> set[str]:
+    node = STUBS[name]
+    members = names_in(node.body)
+    for base in node.bases:
+        if isinstance(base, ast.Name) and base.id in STUBS:
+            members |= members_in_stub(base.id)
+    return members
+
+
+def members_at_run_time(cls: type) -> set[str]:
+    if issubclass(cls, enum.Enum):
+        return set(cls.__members__)
+    return {name for name in vars(cls) if is_public(name)}
+
+
+def test_the_stub_names_what_the_module_has():
+    stub = ast.parse((PACKAGE / "_engine.pyi").read_text())
+    assert names_in(stub.body) == {name for name in dir(_engine) if is_public(name)}
+
+
+@pytest.mark.parametrize("name", PUBLIC_CLASSES)
+def test_each_class_has_the_members_of_its_stub(name):
+    assert members_in_stub(name) == members_at_run_time(getattr(_engine, name))
+
+
+@pytest.mark.parametrize("name", ENUMS)
+def test_each_enum_has_the_values_of_its_stub(name):
+    values = {
+        node.targets[0].id: node.value.value
+        for node in STUBS[name].body
+        if isinstance(node, ast.Assign)
+    }
+    assert values == {member.name: member.value for member in getattr(_engine, name)}
+
+
+def test_the_package_exports_all_but_the_iterator():
+    hidden = {name for name in dir(_engine) if is_public(name)} - set(tidemark.__all__)
+    assert hidden == {"EventIterator"}
+    assert all(hasattr(tidemark, name) for name in tidemark.__all__)
+
+
+def test_the_package_says_that_it_is_typed():
+    assert (PACKAGE / "py.typed").exists()
+
+
+def test_every_function_and_class_explains_itself():
+    for name in tidemark.__all__:
+        thing = getattr(tidemark, name)
+        if callable(thing):
+            assert thing.__doc__, name
+
+
+def run_mypy(*arguments: str) -> subprocess.CompletedProcess[str]:
+    cache = f"--cache-dir={os.devnull}"
+    return subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", cache, *arguments],
+        capture_output=True, text=True, cwd=HERE, check=False,
+    )
+
+
+def test_strict_mypy_accepts_a_typed_program():
+    pytest.importorskip("mypy")
+    result = run_mypy("typed_program.py")
+    assert result.returncode == 0, result.stdout
+
+
+def test_strict_mypy_refuses_a_wrong_keyword(tmp_path: Path):
+    pytest.importorskip("mypy")
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text("import tidemark\ntidemark.TapeBuilder().mark('x', ops='aten::mm')\n")
+    result = run_mypy(str(wrong))
+    assert result.returncode == 1 and "call-arg" in result.stdout, result.stdout
