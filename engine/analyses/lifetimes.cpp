@@ -16,9 +16,23 @@ namespace {
 constexpr std::array<std::string_view, kLifeSpanCount> kSpanNames = {
     "within-phase", "within-step", "across-steps", "to-the-end"};
 
-LifeSpan span_of(const Birth& born, const Moment& died, Phase phase) {
+// The stretch of events without a change of phase. Recomputing happens inside the backward.
+struct PhaseStretch {
+  Phase phase = Phase::Other;
+  std::int64_t begin = 0;
+
+  void add(Phase next, std::int64_t event) {
+    if (next == Phase::Recompute) next = Phase::Backward;
+    if (next == phase) return;
+    phase = next;
+    begin = event;
+  }
+};
+
+LifeSpan span_of(const Birth& born, const Moment& died, Phase phase, std::int64_t phase_begin) {
   if (died.step != born.at.step) return LifeSpan::AcrossSteps;
-  return phase == born.phase ? LifeSpan::WithinPhase : LifeSpan::WithinStep;
+  const bool is_within = phase == born.phase && born.at.event >= phase_begin;
+  return is_within ? LifeSpan::WithinPhase : LifeSpan::WithinStep;
 }
 
 }  // namespace
@@ -29,6 +43,7 @@ struct LifetimesAccumulator::State {
   LifetimesOptions options;
   Ledger ledger;
   LiveSet live;
+  PhaseStretch stretch;
   // Storages that have shrunk, as they were at their largest; all others are so now.
   std::unordered_map<StorageId, StorageState> largest;
   LifeRanking dead;
@@ -38,6 +53,7 @@ struct LifetimesAccumulator::State {
 
   void add(const Event& e) {
     const StorageChange change = ledger.add(e);
+    stretch.add(e.phase, ledger.now().event);
     const bool ends = change.before.alive() && (e.kind == Kind::Alloc || e.kind == Kind::Free);
     if (ends) end_life(e);
     else if (change.before.alive() && e.kind <= Kind::Relabel) note_size(e.storage(), change);
@@ -73,7 +89,7 @@ struct LifetimesAccumulator::State {
     const LiveStorage& one = *live.find(e.storage());
     if (is_in(one)) {
       Life life = life_of(one);
-      life.span = span_of(one.born, ledger.now(), e.phase);
+      life.span = span_of(one.born, ledger.now(), e.phase, stretch.begin);
       life.died_at = ledger.now();
       life.died_of = e;
       dead.add(life);

@@ -34,6 +34,19 @@ TEST(Lifetimes, ALifeReachesAsFarAsItsDeath) {
   EXPECT_EQ(answer.groups[0].category, Category::Parameter);  // most bytes first
 }
 
+TEST(Lifetimes, APhaseThatComesAgainIsAnotherPhase) {
+  const auto answer = find_lifetimes(
+      tape_of("step\nphase forward\nalloc x 7 Activation\nphase backward\n"
+              "phase forward\nfree x\n"));  // two small batches before one optimizer step
+  EXPECT_EQ(answer.groups.at(0).span, LifeSpan::WithinStep);
+}
+
+TEST(Lifetimes, RecomputingDoesNotEndTheBackward) {
+  const auto answer = find_lifetimes(
+      tape_of("step\nphase backward\nalloc g 7\nphase recompute\nphase backward\nfree g\n"));
+  EXPECT_EQ(answer.groups.at(0).span, LifeSpan::WithinPhase);
+}
+
 TEST(Lifetimes, GroupsCountBytesAndMeanLength) {
   const auto answer = find_lifetimes(
       tape_of("alloc a 10 Temporary\nfree a\n"                        // 1 event
