@@ -52,7 +52,7 @@ void bind_answer(py::module_& module) {
       .def_readonly("heaviest", &LifetimesAnswer::heaviest)
       .def_readonly("diagnostics", &LifetimesAnswer::diagnostics)
       .def("__repr__", [](const LifetimesAnswer& lives) {
-        return summary("LifetimesAnswer", lives.groups, [](auto& g) { return describe(g); });
+        return "<LifetimesAnswer: " + format_count(lives.storages) + " storages>";
       });
 }
 

@@ -1,8 +1,13 @@
 """The small training run that most tests use; every number about it is worked out by hand."""
 
 import pytest
+from hypothesis import settings
 
 import tidemark
+
+# Machines are busy: how long one example takes says nothing.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 # cuda:0 hands out multiples of 512 bytes, so:      event   allocated  total
 TINY = """\

@@ -95,16 +95,24 @@ def test_every_function_and_class_explains_itself():
 
 
 def run_mypy(*arguments: str) -> subprocess.CompletedProcess[str]:
-    cache = f"--cache-dir={os.devnull}"
+    # mypy finds installed packages by itself, and one in a build folder only when told.
+    is_installed = "site-packages" in PACKAGE.parts
+    environment = dict(os.environ) | ({} if is_installed else {"MYPYPATH": str(PACKAGE.parent)})
     return subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", cache, *arguments],
-        capture_output=True, text=True, cwd=HERE, check=False,
+        [sys.executable, "-m", "mypy", "--strict", f"--cache-dir={os.devnull}", *arguments],
+        capture_output=True, text=True, cwd=HERE, env=environment, check=False,
     )
 
 
 def test_strict_mypy_accepts_a_typed_program():
     pytest.importorskip("mypy")
     result = run_mypy("typed_program.py")
+    assert result.returncode == 0, result.stdout
+
+
+def test_strict_mypy_accepts_the_package_itself():
+    pytest.importorskip("mypy")
+    result = run_mypy("--package", "tidemark")
     assert result.returncode == 0, result.stdout
 
 

@@ -42,9 +42,17 @@ def open_gpus(
 ) -> None:
     """Turns the GPUs on and lets torch.cuda answer for them."""
     load()
-    import torch  # only now: the C++ side comes first
-
-    from tidemark.virtual_cuda import devices, memory, random, refusals, storages, streams, tensor_types
+    # Only now, since they import torch: the C++ side comes first.
+    from tidemark.virtual_cuda import (
+        c_names,
+        devices,
+        memory,
+        random,
+        refusals,
+        storages,
+        streams,
+        tensor_types,
+    )
 
     library().open(
         count,
@@ -60,6 +68,7 @@ def open_gpus(
         save=save,
     )
     library().set_hidden_folders(hidden_folders())
+    c_names.patch_c_names(_patches)
     devices.patch_devices(_patches, gpu)
     memory.patch_memory(_patches, gpu)
     streams.patch_streams(_patches)
