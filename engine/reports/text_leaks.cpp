@@ -53,7 +53,7 @@ void add_levels(Page& page, const std::vector<StepLevel>& levels) {
       table.add_omission(levels.size() - 2 * kLevelsAtEachEnd);
       i = levels.size() - kLevelsAtEachEnd;
     }
-    table.add({std::to_string(levels[i].step), page.bytes(levels[i].allocated_bytes),
+    table.add({stage_words(levels[i].step, Phase::Other), page.bytes(levels[i].allocated_bytes),
                levels[i].device});
   }
   table.draw(page);

@@ -9,7 +9,7 @@ namespace {
 void add_run(Page& page, const Overview& answer) {
   std::string facts = counted(answer.steps, "step") + ", " + counted(answer.events, "event");
   for (const auto& [key, value] : answer.meta)
-    facts += ", " + elided(printable(key), page.width()) + " " +
+    facts += "; " + elided(printable(key), page.width()) + ": " +
              elided(printable(value), page.width());
   page.paragraph(facts, 0, 0, Ink::Dim);
 }

@@ -46,7 +46,8 @@ TEST(Chart, BandsAreStackedToScaleFromTheGroundUp) {
 
 TEST(Chart, ASliceWithManyChangesShowsItsHighest) {
   std::vector<TimelinePoint> points;
-  for (int event = 0; event < 2000; ++event) points.push_back(point(event, event == 1050 ? 10 : 1, 0));
+  for (int event = 0; event < 2000; ++event)
+    points.push_back(point(event, event == 1050 ? 10 : 1, 0));
   const auto lines = chart_lines(points, 1999, 28);
   // 100 events a column: event 1050 is in the eleventh.
   EXPECT_EQ(lines[0], "  10 B ┤" + std::string(10, ' ') + "█");
