@@ -1,0 +1,4 @@
+#include "property/properties.h"
+namespace tidemark::test {
+std::vector<Property> lifetimes_properties() { return {}; }
+}
