@@ -125,7 +125,12 @@ void StorageLog::relabel(StorageId storage, Category category) {
 void StorageLog::diagnose(std::string_view code, Severity severity, std::string where,
                           std::string message) {
   std::lock_guard lock(lock_);
-  builder_.diagnose(code, severity, std::move(where), std::move(message));
+  diagnostics_.add(code, severity, std::move(where), std::move(message));
+}
+
+Diagnostics StorageLog::diagnostics() const {
+  std::lock_guard lock(lock_);
+  return diagnostics_;
 }
 
 std::string StorageLog::describe(StackId source) const {
@@ -162,6 +167,8 @@ void StorageLog::flush() {
 
 Tape StorageLog::finish() {
   std::lock_guard lock(lock_);
+  for (const Diagnostic& d : diagnostics_.all())
+    builder_.diagnose(d.code, d.severity, d.where, d.message, d.count);
   return builder_.finish();
 }
 

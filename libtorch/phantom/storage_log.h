@@ -40,6 +40,7 @@ class StorageLog {
   void relabel(StorageId storage, Category category);
   void diagnose(std::string_view code, Severity severity, std::string where, std::string message);
 
+  Diagnostics diagnostics() const;
   std::string describe(StackId source) const;  // "train.py:12", empty for none
 
   DeviceCounters counters(c10::DeviceIndex device) const;
@@ -66,6 +67,7 @@ class StorageLog {
 
   mutable std::mutex lock_;
   TapeBuilder builder_;
+  Diagnostics diagnostics_;
   PeakAccumulator peak_;
   std::array<DeviceCounters, kMaxGpus> counters_{};
   std::array<DeviceId, kMaxGpus> devices_{};

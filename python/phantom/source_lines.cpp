@@ -17,6 +17,17 @@ struct CodeFacts {
 };
 std::unordered_map<PyCodeObject*, CodeFacts> g_codes;
 
+class PythonLock {
+ public:
+  PythonLock() : state_(PyGILState_Ensure()) {}
+  ~PythonLock() { PyGILState_Release(state_); }
+  PythonLock(const PythonLock&) = delete;
+  PythonLock& operator=(const PythonLock&) = delete;
+
+ private:
+  PyGILState_STATE state_;
+};
+
 std::string text_of(PyObject* text) {
   const char* utf8 = text ? PyUnicode_AsUTF8(text) : nullptr;
   if (!utf8) PyErr_Clear();
@@ -53,7 +64,9 @@ StackId line_of(PyFrameObject* frame, PyCodeObject* code, CodeFacts& facts, Stor
 void set_hidden_folders(std::vector<std::string> folders) { g_hidden = std::move(folders); }
 
 StackId find_python_source(StorageLog& log) {
-  if (!PyGILState_Check()) return {};
+  // PyTorch lets go of Python's lock inside operators; a thread that never ran Python has no frames.
+  if (!PyGILState_GetThisThreadState()) return {};
+  const PythonLock lock;
   PyFrameObject* frame = PyEval_GetFrame();
   Py_XINCREF(frame);
   StackId found;
