@@ -1,4 +1,215 @@
+// Properties of lifetimes and leaks.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
 #include "property/properties.h"
+#include "property/slow_answers.h"
+#include "tidemark/analyses/leaks.h"
+#include "tidemark/analyses/lifetimes.h"
+
 namespace tidemark::test {
-std::vector<Property> lifetimes_properties() { return {}; }
+namespace {
+
+// One life, found by following a storage through the moments it was alive in.
+struct SlowLife {
+  std::uint32_t storage = 0;
+  SlowStorage largest;  // of equal sizes the last
+  Category last_category = Category::Unknown;
+  std::int64_t born = 0, died = -1;  // events; -1: never
+  std::int64_t events = 0;
+  LifeSpan span = LifeSpan::ToTheEnd;
+};
+
+// The same phase at both ends and no other between; a recomputation belongs to its backward.
+bool is_one_phase(const SlowRun& run, std::int64_t born, std::int64_t died) {
+  const auto merged = [&](std::int64_t event) {
+    const Phase phase = run.tape[static_cast<std::size_t>(event)].phase;
+    return phase == Phase::Recompute ? Phase::Backward : phase;
+  };
+  for (std::int64_t i = born; i <= died; ++i)
+    if (merged(i) != merged(born)) return false;
+  return run.tape[static_cast<std::size_t>(born)].phase ==
+         run.tape[static_cast<std::size_t>(died)].phase;
 }
+
+SlowLife follow(const SlowRun& run, std::uint32_t storage, std::int64_t born) {
+  SlowLife life{storage, {}, Category::Unknown, born};
+  const auto last = static_cast<std::int64_t>(run.moments.size()) - 1;
+  std::int64_t i = born;
+  for (; i <= last; ++i) {
+    const auto& alive = run.moments[static_cast<std::size_t>(i)].alive;
+    auto one = alive.find(storage);
+    if (one == alive.end() || one->second.born != born) break;
+    if (i == born || one->second.requested >= life.largest.requested) life.largest = one->second;
+    life.last_category = one->second.category;
+  }
+  life.events = std::min(i, last) - born;
+  if (i > last) return life;
+  life.died = i;
+  const auto at = [&](std::int64_t event) { return static_cast<std::size_t>(event); };
+  if (run.moments[at(born)].step != run.moments[at(i)].step) life.span = LifeSpan::AcrossSteps;
+  else life.span = is_one_phase(run, born, i) ? LifeSpan::WithinPhase : LifeSpan::WithinStep;
+  return life;
+}
+
+std::vector<SlowLife> slow_lives(const SlowRun& run, const Selection& selection) {
+  std::vector<SlowLife> lives;
+  for (std::size_t i = 0; i < run.moments.size(); ++i) {
+    const Event e = run.tape[i];
+    const auto event = static_cast<std::int64_t>(i);
+    if (e.kind != Kind::Alloc || !is_in_step(run, event, selection.step)) continue;
+    if (selection.device && run.device_name(e.device.value) != *selection.device) continue;
+    lives.push_back(follow(run, e.subject, event));
+  }
+  return lives;
+}
+
+using GroupKey = std::pair<Category, LifeSpan>;
+
+void expect_groups(const LifetimesAnswer& answer, const std::vector<SlowLife>& lives) {
+  std::map<GroupKey, LifetimeGroup> groups;
+  for (const SlowLife& life : lives) {
+    LifetimeGroup& group = groups[{life.last_category, life.span}];
+    ++group.count;
+    group.allocated_bytes += life.largest.allocated;
+    group.largest_bytes = std::max(group.largest_bytes, life.largest.allocated);
+    group.mean_events += life.events;
+  }
+  expect_equal(answer.groups.size(), groups.size(), "groups");
+  for (std::size_t i = 0; i < answer.groups.size(); ++i) {
+    const LifetimeGroup& found = answer.groups[i];
+    const LifetimeGroup& slow = groups[{found.category, found.span}];
+    expect_equal(found.count, slow.count, "lives in group ", i);
+    expect_equal(found.allocated_bytes, slow.allocated_bytes, "bytes in group ", i);
+    expect_equal(found.largest_bytes, slow.largest_bytes, "largest in group ", i);
+    expect_equal(found.mean_events, slow.mean_events / slow.count, "mean of group ", i);
+    expect(i == 0 || answer.groups[i - 1].allocated_bytes >= found.allocated_bytes,
+           "groups out of order");
+  }
+}
+
+void expect_life(const Lifetime& found, const SlowLife& slow, const SlowRun& run) {
+  expect_equal(found.storage.storage, static_cast<std::int64_t>(slow.storage), "storage");
+  expect_equal(found.storage.allocated_bytes, slow.largest.allocated, "bytes");
+  expect_equal(found.storage.requested_bytes, slow.largest.requested, "requested bytes");
+  expect(found.storage.category == slow.largest.category, "category");
+  expect_when(found.storage.born, run, slow.born);
+  expect_equal(found.events, slow.events, "events");
+  expect(found.span == slow.span, "span");
+  expect_equal(found.died.has_value(), slow.died >= 0, "has died");
+  if (found.died) expect_when(*found.died, run, slow.died);
+  const std::size_t end =
+      slow.died >= 0 ? static_cast<std::size_t>(slow.died) : run.tape.size() - 1;
+  const std::int64_t time =
+      run.tape[end].time_ns - run.tape[static_cast<std::size_t>(slow.born)].time_ns;
+  expect_equal(found.time_ns, std::max<std::int64_t>(time, 0), "time");
+}
+
+void lifetimes_equal_slow_ones(const Sample& sample) {
+  Random choices = sample.choices();
+  LifetimesOptions options;
+  static_cast<Selection&>(options) = random_selection(choices, sample.tape);
+  options.top = choices.below(12);
+  const LifetimesAnswer answer = find_lifetimes(sample.tape, options);
+  std::vector<SlowLife> lives = slow_lives(sample.slow, options);
+  expect_equal(answer.storages, static_cast<std::int64_t>(lives.size()), "lives");
+  expect_groups(answer, lives);
+  // Lives are in the order of births, and stay so among equals.
+  std::stable_sort(lives.begin(), lives.end(), [](const SlowLife& a, const SlowLife& b) {
+    return a.largest.allocated * a.events > b.largest.allocated * b.events;
+  });
+  expect_equal(answer.heaviest.size(), std::min(options.top, lives.size()), "heaviest");
+  for (std::size_t i = 0; i < answer.heaviest.size(); ++i)
+    expect_life(answer.heaviest[i], lives[i], sample.slow);
+}
+
+using Site = std::tuple<std::string, Category, std::string, std::string, std::string>;
+
+struct SlowSite {
+  std::int64_t count = 0, bytes = 0;
+  std::set<std::int64_t> steps;
+};
+
+std::map<Site, SlowSite> slow_sites(const SlowRun& run, const LeaksOptions& options) {
+  std::map<Site, SlowSite> sites;
+  if (run.moments.empty()) return sites;
+  const Tables& tables = run.tape.tables();
+  for (const auto& [storage, one] : run.moments.back().alive) {
+    const auto born = static_cast<std::size_t>(one.born);
+    const std::int64_t step = run.moments[born].step;
+    const bool is_chosen = !options.device || *options.device == run.device_name(one.device);
+    if (step < 2 || step >= run.tape.step_count() || one.requested == 0 || !is_chosen) continue;
+    const Event e = run.tape[born];
+    SlowSite& site = sites[{run.device_name(one.device), one.category,
+                            std::string(tables.scope_path(e.scope)),
+                            std::string(tables.op_name(e.call)), tables.source(e.stack)}];
+    ++site.count;
+    site.bytes += one.allocated;
+    site.steps.insert(step);
+  }
+  std::erase_if(sites, [](const auto& entry) { return entry.second.steps.size() < 2; });
+  return sites;
+}
+
+void expect_levels(const LeaksAnswer& answer, const SlowRun& run, const LeaksOptions& options) {
+  std::vector<StepLevel> slow;
+  for (std::size_t d = 0; d < run.device_count(); ++d) {
+    std::vector<StepLevel> levels;
+    bool has_bytes = false;
+    for (std::size_t i = 0; i < run.moments.size(); ++i) {
+      if (run.tape[i].kind != Kind::Step) continue;
+      const std::int64_t bytes = run.moments[i].rows[d].allocated;
+      levels.push_back({run.device_name(d), run.moments[i].step - 1, bytes});
+      has_bytes |= bytes > 0;
+    }
+    const bool is_chosen = !options.device || *options.device == run.device_name(d);
+    if (has_bytes && is_chosen) slow.insert(slow.end(), levels.begin(), levels.end());
+  }
+  expect_equal(answer.levels.size(), slow.size(), "levels");
+  for (std::size_t i = 0; i < slow.size(); ++i) {
+    expect_equal(answer.levels[i].device, slow[i].device, "device of level ", i);
+    expect_equal(answer.levels[i].step, slow[i].step, "step of level ", i);
+    expect_equal(answer.levels[i].allocated_bytes, slow[i].allocated_bytes, "level ", i);
+  }
+}
+
+void leaks_equal_slow_ones(const Sample& sample) {
+  Random choices = sample.choices();
+  LeaksOptions options;
+  options.device = random_selection(choices, sample.tape).device;
+  options.top = 1000;
+  const LeaksAnswer answer = find_leaks(sample.tape, options);
+  auto sites = slow_sites(sample.slow, options);
+  expect_equal(answer.sites.size(), sites.size(), "sites");
+  std::int64_t leaked = 0;
+  for (std::size_t i = 0; i < answer.sites.size(); ++i) {
+    const LeakSite& found = answer.sites[i];
+    const SlowSite& slow =
+        sites[{found.device, found.category, found.scope, found.op, found.source}];
+    expect_equal(found.count, slow.count, "storages of site ", i);
+    expect_equal(found.allocated_bytes, slow.bytes, "bytes of site ", i);
+    expect_equal(found.steps, static_cast<std::int64_t>(slow.steps.size()), "steps of site ", i);
+    expect_equal(found.bytes_per_step, slow.bytes / found.steps, "bytes per step of site ", i);
+    expect_equal(found.first_step, *slow.steps.begin(), "first step of site ", i);
+    expect_equal(found.last_step, *slow.steps.rbegin(), "last step of site ", i);
+    expect(i == 0 || answer.sites[i - 1].allocated_bytes >= found.allocated_bytes,
+           "sites out of order");
+    leaked += slow.bytes;
+  }
+  expect_equal(answer.leaked_bytes, leaked, "leaked bytes");
+  const std::int64_t finished = std::max<std::int64_t>(0, sample.tape.step_count() - 1);
+  expect_equal(answer.finished_steps, finished, "finished steps");
+  expect_equal(answer.enough_steps, finished >= 3, "enough steps");
+  expect_levels(answer, sample.slow, options);
+}
+
+}  // namespace
+
+std::vector<Property> lifetimes_properties() {
+  return {{"lifetimes equal slow ones", lifetimes_equal_slow_ones},
+          {"leaks equal slow ones", leaks_equal_slow_ones}};
+}
+
+}  // namespace tidemark::test

@@ -1,4 +1,76 @@
+// Properties of the peak: the moment, its breakdown, and what was alive.
+#include <algorithm>
+
 #include "property/properties.h"
+#include "property/slow_answers.h"
+#include "tidemark/analyses/peak.h"
+
 namespace tidemark::test {
-std::vector<Property> peak_properties() { return {}; }
+namespace {
+
+using Ranked = std::pair<std::uint32_t, SlowStorage>;
+
+// What is alive on a device, most allocated bytes first, lower numbers first among equals.
+std::vector<Ranked> slow_ranking(const SlowMoment& moment, std::size_t device) {
+  std::vector<Ranked> alive;
+  for (const auto& one : moment.alive)
+    if (one.second.device == device) alive.emplace_back(one);
+  std::stable_sort(alive.begin(), alive.end(), [](const Ranked& a, const Ranked& b) {
+    return a.second.allocated > b.second.allocated;
+  });
+  return alive;
 }
+
+void expect_same_fact(const StorageFact& found, const Ranked& slow, const SlowRun& run) {
+  expect_equal(found.storage, static_cast<std::int64_t>(slow.first), "storage");
+  expect_equal(found.allocated_bytes, slow.second.allocated, "allocated bytes");
+  expect_equal(found.requested_bytes, slow.second.requested, "requested bytes");
+  expect(found.category == slow.second.category, "category of storage ", slow.first);
+  expect_equal(found.device, run.device_name(slow.second.device), "device");
+  expect_when(found.born, run, slow.second.born);
+}
+
+void expect_same_peak(const DevicePeak& found, const SlowRun& run, std::size_t device,
+                      std::int64_t event, std::size_t top) {
+  const SlowMoment& moment = run.moments[static_cast<std::size_t>(event)];
+  const SlowRow& row = moment.rows[device];
+  expect_equal(found.device, run.device_name(device), "device");
+  expect_equal(found.allocated_bytes, row.allocated, "allocated bytes");
+  expect_equal(found.requested_bytes, row.requested, "requested bytes");
+  expect(found.categories == row.as_array(), "categories at the peak");
+  expect_when(found.at, run, event);
+  const std::vector<Ranked> alive = slow_ranking(moment, device);
+  expect_equal(found.alive_count, static_cast<std::int64_t>(alive.size()), "storages alive");
+  expect_equal(found.largest.size(), std::min(top, alive.size()), "storages listed");
+  for (std::size_t i = 0; i < found.largest.size(); ++i)
+    expect_same_fact(found.largest[i], alive[i], run);
+}
+
+void the_peak_equals_a_slow_scan(const Sample& sample) {
+  Random choices = sample.choices();
+  for (bool is_whole : {true, false}) {
+    PeakOptions options;
+    if (!is_whole) static_cast<Selection&>(options) = random_selection(choices, sample.tape);
+    options.top = choices.below(8);
+    const PeakAnswer answer = find_peak(sample.tape, options);
+    std::size_t next = 0;
+    for (std::size_t d = 0; d < sample.slow.device_count(); ++d) {
+      if (options.device && *options.device != sample.slow.device_name(d)) continue;
+      const auto event = slow_peak_event(sample.slow, d, options.step);
+      if (!event) continue;
+      expect(next < answer.devices.size(), "a device is missing");
+      expect_same_peak(answer.devices[next++], sample.slow, d, *event, options.top);
+    }
+    expect_equal(answer.devices.size(), next, "devices");
+    expect_equal(answer.events, static_cast<std::int64_t>(sample.tape.size()), "events");
+    expect_equal(answer.steps, sample.tape.step_count(), "steps");
+  }
+}
+
+}  // namespace
+
+std::vector<Property> peak_properties() {
+  return {{"the peak equals a slow scan", the_peak_equals_a_slow_scan}};
+}
+
+}  // namespace tidemark::test

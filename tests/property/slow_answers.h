@@ -1,0 +1,35 @@
+// Slow versions of what several analyses answer about a tape.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "property/random_tape.h"
+#include "property/slow_run.h"
+#include "tidemark/analyses/answer_parts.h"
+
+namespace tidemark::test {
+
+// The first highest moment of a device among the events of a step (or of all); none when empty.
+std::optional<std::int64_t> slow_peak_event(const SlowRun& run, std::size_t device,
+                                            const std::optional<std::int64_t>& step = {});
+
+struct SlowScopeBytes {
+  std::int64_t before = 0, after = 0, peak = 0, grown = 0;
+  bool operator==(const SlowScopeBytes&) const = default;
+};
+
+// The highest allocated total of a device within a span, begin and end included.
+std::int64_t slow_peak_inside(const SlowRun& run, const SlowSpan& span, std::size_t device);
+
+bool is_in_step(const SlowRun& run, std::int64_t event, const std::optional<std::int64_t>& step);
+
+// Fails unless the answer's place is that of this event.
+void expect_when(const When& found, const SlowRun& run, std::int64_t event);
+
+// A step of the tape or none, and a device of the tape or none, by chance.
+Selection random_selection(Random& choices, const Tape& tape);
+
+}  // namespace tidemark::test
