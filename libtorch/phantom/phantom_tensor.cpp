@@ -55,6 +55,11 @@ class LayoutImpl final : public c10::TensorImpl {
     storage_access_should_throw_ = false;
     set_sizes_and_strides(layout.sizes, layout.strides, layout.offset);
   }
+
+  // TensorImpl's own setters take the device from the storage, and ours say "meta".
+  static void set_storage(c10::TensorImpl& impl, c10::Storage storage) {
+    impl.*(&LayoutImpl::storage_) = std::move(storage);
+  }
 };
 
 }  // namespace
@@ -93,6 +98,10 @@ at::Tensor make_phantom(c10::Storage storage, caffe2::TypeMeta dtype, const Tens
   const c10::Device device(c10::DeviceType::CUDA, record_of(storage)->device);
   return at::Tensor(c10::make_intrusive<LayoutImpl>(std::move(storage), c10::DispatchKey::CUDA,
                                                     dtype, device, layout));
+}
+
+void put_over(const at::Tensor& phantom, c10::Storage storage) {
+  LayoutImpl::set_storage(*phantom.unsafeGetTensorImpl(), std::move(storage));
 }
 
 at::Tensor make_twin(const at::Tensor& phantom) {

@@ -44,6 +44,8 @@ struct TensorLayout {
   std::int64_t offset = 0;
 };
 at::Tensor make_phantom(c10::Storage storage, caffe2::TypeMeta dtype, const TensorLayout& layout);
+// Puts a phantom over another storage, its device unchanged.
+void put_over(const at::Tensor& phantom, c10::Storage storage);
 // A meta tensor over the same storage object, so that views alias.
 at::Tensor make_twin(const at::Tensor& phantom);
 

@@ -64,7 +64,7 @@ class TwinCall {
     auto* impl = phantom.unsafeGetTensorImpl();
     if (impl->storage().unsafeGetStorageImpl() != twin.storage().unsafeGetStorageImpl()) {
       adopt_storage(twin.storage(), frame_.device().index(), place_);
-      impl->set_storage_keep_dtype(twin.storage());
+      put_over(phantom, twin.storage());
     }
     if (impl->sizes() != twin.sizes() || impl->strides() != twin.strides() ||
         impl->storage_offset() != twin.storage_offset())
