@@ -9,6 +9,7 @@
 
 #include "tidemark/torch/phantom/generator.h"
 #include "tidemark/torch/phantom/pinned_memory.h"
+#include "tidemark/torch/phantom/session.h"
 #include "tidemark/torch/phantom/virtual_gpus.h"
 
 namespace tidemark::phantom {
@@ -61,7 +62,7 @@ class VirtualHooks final : public at::CUDAHooksInterface {
     return {at::kCUDA, phantom::current_device()};
   }
 
-  bool compiledWithCuDNN() const override { return is_open(); }
+  bool compiledWithCuDNN() const override { return is_open() && session_options().cuda_choices; }
   bool supportsDilatedConvolutionWithCuDNN() const override { return is_open(); }
   bool supportsDepthwiseConvolutionWithCuDNN() const override { return is_open(); }
   bool supportsBFloat16ConvolutionWithCuDNNv8() const override { return is_open(); }

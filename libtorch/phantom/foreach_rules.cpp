@@ -51,14 +51,6 @@ bool do_nothing(CallFrame& frame) {
   return frame.result_count() == 0;
 }
 
-bool return_first(CallFrame& frame) {
-  forget_written_args(frame);
-  c10::IValue first = frame.arg(0);
-  frame.drop_args();
-  frame.push(std::move(first));
-  return true;
-}
-
 bool follow_foreach_rule(CallFrame& frame) {
   if (frame.result_count() == 0) return do_nothing(frame);
   if (reduces(frame.op().schema().name()) || !frame.arg(0).isTensorList()) return false;

@@ -9,6 +9,5 @@ namespace tidemark::phantom {
 bool follow_foreach_rule(CallFrame& frame);
 // For operators that only write into what they are given.
 bool do_nothing(CallFrame& frame);
-bool return_first(CallFrame& frame);
 
 }  // namespace tidemark::phantom

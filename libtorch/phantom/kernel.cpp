@@ -68,8 +68,16 @@ void PhantomKernel::operator()(const c10::OperatorHandle& op, c10::DispatchKeySe
   StorageLog& log = *storage_log();
   Place place = place_of_call(log, frame.needs_grad());
   PlaceGuard here(place);
-  if (facts_.special && facts_.special(frame)) return;
+  if (facts_.special) {
+    set_current_call(named_call());
+    if (facts_.special(frame)) return;
+  }
   run(frame, place);
+}
+
+CallId PhantomKernel::named_call() {
+  std::call_once(named_, [this] { name_ = storage_log()->call(facts_.name, ""); });
+  return name_;
 }
 
 bool PhantomKernel::may_compute(const CallFrame& frame) const {

@@ -40,8 +40,12 @@ class PhantomKernel final : public c10::OperatorKernel {
   // Runs on twins; keeps the recipe where it may be used again.
   const MemoEntry* learn(CallFrame& frame, Place& place, const std::optional<MemoKey>& key);
   bool may_compute(const CallFrame& frame) const;
+  // The call of a special operator: its name alone.
+  CallId named_call();
 
   const OperatorFacts facts_;
+  std::once_flag named_;
+  CallId name_;
   std::mutex lock_;
   std::unordered_map<MemoKey, std::unique_ptr<MemoEntry>> memo_;
 };

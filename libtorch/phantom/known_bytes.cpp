@@ -68,6 +68,18 @@ c10::IValue on_host(const c10::IValue& value) {
   });
 }
 
+// What was computed from assumed values is assumed, in written arguments too.
+void mark_written(const c10::OperatorHandle& op, const std::vector<c10::IValue>& args,
+                  Certainty certainty) {
+  const auto& declared = op.schema().arguments();
+  for (std::size_t i = 0; i < args.size(); ++i)
+    if (const auto* alias = declared[i].alias_info(); alias && alias->isWrite())
+      for_each_tensor(args[i], [&](const at::Tensor& tensor) {
+        KnownBytes* known = is_phantom(tensor) ? known_bytes(tensor) : nullptr;
+        if (known) known->certainty = certainty;
+      });
+}
+
 void take_values(const at::Tensor& phantom, const at::Tensor& values, Certainty certainty) {
   if (!is_phantom(phantom) || !values.defined() || !values.device().is_cpu()) return;
   if (KnownBytes* known = known_bytes(phantom)) {
@@ -143,6 +155,7 @@ void compute_known(CallFrame& frame, const std::vector<c10::IValue>& args, bool 
   } catch (const c10::Error&) {
     return forget_written(frame.op(), args);
   }
+  mark_written(frame.op(), args, certainty);
   for (std::size_t i = 0; i < cpu.size(); ++i) {
     std::vector<at::Tensor> values;
     for_each_tensor(cpu[i], [&](const at::Tensor& tensor) { values.push_back(tensor); });

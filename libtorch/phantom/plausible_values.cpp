@@ -38,6 +38,7 @@ bool is_unknown(const at::Tensor& tensor) {
 }
 
 void give(CallFrame& frame, bool value) {
+  if (session_options().on_value == OnValue::Error) return;
   if (session_options().on_value == OnValue::Zero) value = false;
   for (std::size_t i = 0; i < frame.result_count(); ++i)
     for_each_tensor(frame.result(i), [&](const at::Tensor& result) {

@@ -6,7 +6,8 @@
 
 #include <memory>
 #include <mutex>
-#include <unordered_set>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "tidemark/torch/phantom/kernel.h"
@@ -19,6 +20,8 @@ using c10::DispatchKey;
 using c10::OperatorHandle;
 
 std::vector<c10::RegistrationHandleRAII> g_handles;
+std::mutex g_late_lock;
+std::unordered_map<std::string, std::unique_ptr<PhantomKernel>> g_late_kernels;
 
 // Composite operators are made of others, which reach us one by one.
 bool is_only_composite(const OperatorHandle& op) {
@@ -26,6 +29,11 @@ bool is_only_composite(const OperatorHandle& op) {
          !op.hasKernelForDispatchKey(DispatchKey::CUDA) &&
          !op.hasKernelForDispatchKey(DispatchKey::CompositeExplicitAutograd) &&
          !op.hasKernelForDispatchKey(DispatchKey::Meta);
+}
+
+// Collectives only hand their tensors to the process group, whose work reaches us.
+bool is_collective(const OperatorHandle& op) {
+  return op.schema().name().starts_with("c10d::") && op.hasKernelForDispatchKey(DispatchKey::CUDA);
 }
 
 // Overriding a CUDA build's own kernels is the point; PyTorch would warn of each.
@@ -43,12 +51,10 @@ void register_kernel(const OperatorHandle& op) {
 
 // For operators without a kernel of their own on the CUDA key: those registered later.
 void late_operator(const OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
-  static std::mutex lock;
-  static std::unordered_map<std::string, std::unique_ptr<PhantomKernel>> kernels;
   PhantomKernel* kernel = nullptr;
   {
-    std::lock_guard guard(lock);
-    auto& slot = kernels[op.schema().name() + "." + op.schema().overload_name()];
+    std::lock_guard guard(g_late_lock);
+    auto& slot = g_late_kernels[op.schema().name() + "." + op.schema().overload_name()];
     if (!slot) slot = std::make_unique<PhantomKernel>(op);
     kernel = slot.get();
   }
@@ -66,10 +72,13 @@ void register_kernels() {
       "tidemark virtual GPU"));
   for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {
     const auto op = dispatcher.findSchema(name);
-    if (op && !is_only_composite(*op)) register_kernel(*op);
+    if (op && !is_only_composite(*op) && !is_collective(*op)) register_kernel(*op);
   }
 }
 
-void deregister_kernels() { g_handles.clear(); }
+void deregister_kernels() {
+  g_handles.clear();
+  g_late_kernels.clear();  // their memos name calls of this run's tape
+}
 
 }  // namespace tidemark::phantom

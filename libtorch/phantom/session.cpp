@@ -33,7 +33,7 @@ void open_session(const SessionOptions& options) {
   virtual_gpus().open(options.gpus, options.gpu);
   install_device_guard();
   install_attention_choice();
-  register_kernels();
+  if (options.kernels) register_kernels();
   g_is_open = true;
 }
 

@@ -16,6 +16,7 @@ struct SessionOptions {
   OnValue on_value = OnValue::Plausible;
   bool cuda_choices = true;  // take the kernels CUDA would take (attention, recurrent nets)
   bool memo = true;
+  bool kernels = true;  // false: only guard and hooks, for tensors that are not ours
 };
 
 // Turns the virtual GPUs on: guard, hooks, kernels. Throws when a session is on already.

@@ -6,7 +6,9 @@
 #include <string>
 
 #include "tidemark/torch/phantom/attention.h"
+#include "tidemark/torch/phantom/composite_call.h"
 #include "tidemark/torch/phantom/foreach_rules.h"
+#include "tidemark/torch/phantom/grad_scaler.h"
 #include "tidemark/torch/phantom/host_copies.h"
 #include "tidemark/torch/phantom/plausible_values.h"
 #include "tidemark/torch/phantom/value_questions.h"
@@ -24,17 +26,17 @@ constexpr std::array kCatalogue = {
     Entry{"aten::equal", &answer_equal},
     Entry{"aten::nonzero", &answer_nonzero},
     Entry{"aten::masked_select", &answer_masked_select},
-    Entry{"aten::repeat_interleave", &answer_by_values},
+    Entry{"aten::repeat_interleave", &answer_repeats},
     Entry{"aten::_unique2", &answer_unique},
     Entry{"aten::unique_dim", &answer_unique},
     Entry{"aten::unique_consecutive", &answer_unique},
-    Entry{"aten::bincount", &answer_by_values},
-    Entry{"aten::histc", &answer_by_values},
+    Entry{"aten::bincount", &answer_bincount},
+    Entry{"aten::histc", &answer_histogram},
     Entry{"aten::_to_copy", &copy_to_host},
     Entry{"aten::copy_", &copy_into_host},
     Entry{"aten::record_stream", &do_nothing},
-    Entry{"aten::_amp_foreach_non_finite_check_and_unscale_", &do_nothing},
-    Entry{"aten::_amp_update_scale_", &return_first},
+    Entry{"aten::_amp_foreach_non_finite_check_and_unscale_", &unscale_gradients},
+    Entry{"aten::_pack_padded_sequence", &run_parts},
     Entry{"aten::_fused_sdp_choice", &answer_attention},
 };
 
@@ -53,6 +55,8 @@ constexpr std::array kPlausible = {
     PlausibleEntry{"aten::isnan", &give_false},
     PlausibleEntry{"aten::isinf", &give_false},
     PlausibleEntry{"aten::isfinite", &give_true},
+    // isfinite(x).all(): isfinite itself is made of other operators on CUDA.
+    PlausibleEntry{"aten::all", &give_true},
 };
 
 }  // namespace

@@ -33,21 +33,27 @@ void remember_source(StackId source) {
   if (next > 0 && source) g_source_of_sequence[(next - 1) % kRemembered] = source.value + 1;
 }
 
+// A checkpoint's forward comes again inside the backward: it records, and has lines of its own.
+StackId find_source(StorageLog& log, bool in_backward, bool records) {
+  StackId source = in_backward && !records ? source_of_backward() : StackId();
+  if (FindSource find = g_find_source.load(); find && !source) source = find(log);
+  return source || !in_backward ? source : source_of_backward();
+}
+
 }  // namespace
 
 void set_source_finder(FindSource find) { g_find_source = find; }
 
 Place place_of_call(StorageLog& log, bool needs_grad) {
   Place place;
-  if (torch::autograd::get_current_graph_task_id() != -1) {
-    place.phase = Phase::Backward;
-    place.stack = source_of_backward();
-    if (place.stack) return place;
-  }
-  if (FindSource find = g_find_source.load()) place.stack = find(log);
-  if (place.phase) return place;
+  const bool in_backward = torch::autograd::get_current_graph_task_id() != -1;
   const bool records = needs_grad && c10::GradMode::is_enabled();
+  place.stack = find_source(log, in_backward, records);
   if (records) remember_source(place.stack);
+  if (in_backward) {
+    place.phase = Phase::Backward;
+    return place;
+  }
   if (g_in_optimizer) {
     place.phase = Phase::Optimizer;
     return place;

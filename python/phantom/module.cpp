@@ -39,7 +39,7 @@ OnValue on_value_named(const std::string& name) {
 
 void open_run(int gpus, const std::string& gpu_name, std::int64_t memory_bytes, int major, int minor,
           int multiprocessors, const std::string& on_value, bool raise_out_of_memory,
-          bool cuda_choices, bool memo, const std::string& save) {
+          bool cuda_choices, bool memo, bool kernels, const std::string& save) {
   SessionOptions options;
   options.gpus = gpus;
   options.gpu = {gpu_name, memory_bytes, major, minor, multiprocessors};
@@ -47,6 +47,7 @@ void open_run(int gpus, const std::string& gpu_name, std::int64_t memory_bytes, 
   options.on_out_of_memory = raise_out_of_memory ? OnOutOfMemory::Raise : OnOutOfMemory::GoOn;
   options.cuda_choices = cuda_choices;
   options.memo = memo;
+  options.kernels = kernels;
   auto saved = save.empty() ? nullptr : std::make_unique<SavedRun>(save);
   open_session(options);
   set_source_finder(&find_python_source);
@@ -118,7 +119,8 @@ PYBIND11_MODULE(_phantom, m) {
   m.def("open", &open_run, py::arg("gpus"), py::arg("gpu_name"), py::arg("memory_bytes"),
         py::arg("major"), py::arg("minor"), py::arg("multiprocessors"), py::kw_only(),
         py::arg("on_value") = "plausible", py::arg("raise_out_of_memory") = false,
-        py::arg("cuda_choices") = true, py::arg("memo") = true, py::arg("save") = "");
+        py::arg("cuda_choices") = true, py::arg("memo") = true, py::arg("kernels") = true,
+        py::arg("save") = "");
   m.def("close", &close_run);
   m.def("finish", &finish_run);
   m.def("flush", [] { storage_log()->flush(); });

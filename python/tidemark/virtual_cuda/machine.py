@@ -38,9 +38,13 @@ def open_gpus(
     raise_out_of_memory: bool = False,
     cuda_choices: bool = True,
     memo: bool = True,
+    kernels: bool = True,
     save: str = "",
 ) -> None:
-    """Turns the GPUs on and lets torch.cuda answer for them."""
+    """Turns the GPUs on and lets torch.cuda answer for them.
+
+    Without `kernels` no operator is ours: the device is there for tensors of another kind (fake ones).
+    """
     load()
     # Only now, since they import torch: the C++ side comes first.
     from tidemark.virtual_cuda import (
@@ -65,6 +69,7 @@ def open_gpus(
         raise_out_of_memory=raise_out_of_memory,
         cuda_choices=cuda_choices,
         memo=memo,
+        kernels=kernels,
         save=save,
     )
     library().set_hidden_folders(hidden_folders())
