@@ -49,6 +49,17 @@ c10::IValue unknown_scalar(const CallFrame& frame, at::ScalarType dtype) {
   return zero || flip ? 0.0 : 1.0;
 }
 
+// A dense phantom that has these values.
+at::Tensor with_values(const at::Tensor& values, c10::DeviceIndex device, Certainty certainty) {
+  if (!values.defined()) return values;
+  const auto bytes = values.numel() * static_cast<std::int64_t>(values.itemsize());
+  const at::Tensor dense = values.contiguous();
+  at::Tensor phantom = make_phantom(new_storage(device, bytes, current_place()), values.dtype(),
+                                    {dense.sizes(), dense.strides(), 0});
+  set_known(phantom, dense, certainty);
+  return phantom;
+}
+
 // Runs the operator on known values; its results become phantoms with values.
 bool answer_from_values(CallFrame& frame) {
   if (!frame.all_known()) return false;
@@ -66,13 +77,7 @@ bool answer_from_values(CallFrame& frame) {
   frame.drop_args();
   for (const c10::IValue& result : host)
     frame.push(with_tensors(result, [&](const at::Tensor& values) {
-      if (!values.defined()) return values;
-      const auto bytes = values.numel() * static_cast<std::int64_t>(values.itemsize());
-      const at::Tensor dense = values.contiguous();
-      at::Tensor phantom = make_phantom(new_storage(device, bytes, current_place()),
-                                        values.dtype(), {dense.sizes(), dense.strides(), 0});
-      set_known(phantom, dense, certainty);
-      return phantom;
+      return with_values(values, device, certainty);
     }));
   return true;
 }
@@ -167,6 +172,40 @@ bool answer_unique(CallFrame& frame) {
   return true;
 }
 
-bool answer_by_values(CallFrame& frame) { return answer_from_values(frame); }
+bool answer_repeats(CallFrame& frame) {
+  if (frame.count() != 2) return false;  // the other overloads are made of this one
+  if (answer_from_values(frame)) return true;
+  const at::Tensor repeats = frame.arg(0).toTensor();
+  std::int64_t count = repeats.numel();
+  if (frame.arg(1).isInt()) count = frame.arg(1).toInt();
+  else note_assumption(frame, "assumed-values", "counts that are not known were taken as one each");
+  return finish(frame, new_tensor(frame, {count}, repeats.dtype()));
+}
+
+bool answer_bincount(CallFrame& frame) {
+  if (frame.count() != 3) return false;
+  if (answer_from_values(frame)) return true;
+  note_assumption(frame, "assumed-values", "values that are not known were taken as small");
+  const bool weighted = frame.arg(1).isTensor() && frame.arg(1).toTensor().defined();
+  const auto dtype =
+      weighted ? caffe2::TypeMeta::Make<double>() : caffe2::TypeMeta::Make<std::int64_t>();
+  return finish(frame, new_tensor(frame, {std::max<std::int64_t>(frame.arg(2).toInt(), 1)}, dtype));
+}
+
+// CUDA counts whole numbers, the CPU only floating-point ones.
+bool answer_histogram(CallFrame& frame) {
+  const at::Tensor self = frame.arg(0).toTensor();
+  if (frame.count() != 4 || !has_known_values(self)) return false;
+  at::Tensor counts;
+  {
+    at::AutoDispatchBelowADInplaceOrView below;
+    QuietPython quiet;
+    counts = at::histc(known_values(self).to(at::kDouble), frame.arg(1).toInt(),
+                       frame.arg(2).toScalar(), frame.arg(3).toScalar())
+                 .to(self.scalar_type());
+  }
+  const Certainty certainty = certainty_of({self});
+  return finish(frame, with_values(counts, frame.device().index(), certainty));
+}
 
 }  // namespace tidemark::phantom

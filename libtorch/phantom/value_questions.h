@@ -10,7 +10,9 @@ bool answer_equal(CallFrame& frame);          // torch.equal
 bool answer_nonzero(CallFrame& frame);        // how many are true?
 bool answer_masked_select(CallFrame& frame);
 bool answer_unique(CallFrame& frame);
-bool answer_by_values(CallFrame& frame);      // repeat_interleave, bincount: only from values
+bool answer_repeats(CallFrame& frame);        // repeat_interleave
+bool answer_bincount(CallFrame& frame);
+bool answer_histogram(CallFrame& frame);
 
 // Ends loops that ask for ever: counts begin anew.
 void reset_questions();
