@@ -12,6 +12,7 @@
 #include "tidemark/reports/json.h"
 #include "tidemark/tape/file_writer.h"
 #include "tidemark/torch/phantom/cuda_hooks.h"
+#include "tidemark/torch/phantom/known_bytes.h"
 #include "tidemark/torch/phantom/phantom_tensor.h"
 #include "tidemark/torch/phantom/session.h"
 #include "tidemark/torch/phantom/where.h"
@@ -79,6 +80,18 @@ py::dict counters(int device) {
   return all;
 }
 
+// A torch.UntypedStorage, by the number Python knows it by.
+c10::Storage storage_at(std::uintptr_t cdata) {
+  return c10::Storage(c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(
+      reinterpret_cast<c10::StorageImpl*>(cdata)));
+}
+
+std::string certainty(std::uintptr_t cdata) {
+  const StorageRecord* record = record_of(storage_at(cdata));
+  if (!record || !record->known) return "unknown";
+  return record->known->certainty == Certainty::Known ? "known" : "assumed";
+}
+
 py::object out_of_memory() {
   const auto& first = storage_log()->out_of_memory();
   if (!first) return py::none();
@@ -135,18 +148,13 @@ PYBIND11_MODULE(_phantom, m) {
   });
   m.def("counters", &counters);
   m.def("reset_peak", [](int d) { storage_log()->reset_peak(static_cast<c10::DeviceIndex>(d)); });
-  // The storage of a torch.UntypedStorage, by the number Python knows it by.
-  m.def("settle_storage", [](std::uintptr_t cdata) {
-    const c10::Storage storage(c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(
-        reinterpret_cast<c10::StorageImpl*>(cdata)));
-    settle_size(storage, current_place());
-  });
+  m.def("settle_storage",
+        [](std::uintptr_t cdata) { settle_size(storage_at(cdata), current_place()); });
   m.def("label", [](std::uintptr_t cdata, const std::string& category) {
-    const c10::Storage storage(c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(
-        reinterpret_cast<c10::StorageImpl*>(cdata)));
-    const StorageRecord* record = record_of(storage);
+    const StorageRecord* record = record_of(storage_at(cdata));
     if (record && storage_log()) storage_log()->relabel(record->id, category_named(category).value());
   });
+  m.def("certainty", &certainty);
   m.def("enter_optimizer", &enter_optimizer);
   m.def("leave_optimizer", &leave_optimizer);
   m.def("step", [] { return storage_log()->step(); });
