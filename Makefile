@@ -14,7 +14,7 @@ FUZZ_SECONDS ?= 30
 SYSTEM_PACKAGES := g++ cmake ninja-build git python3-dev python3-venv \
   libcli11-dev libfmt-dev libzstd-dev libgtest-dev
 FUZZ_PACKAGES := clang libclang-rt-14-dev
-SOURCES := $(shell find engine readers cli python cmake -type f -not -name '*.pyc') \
+SOURCES := $(shell find engine readers libtorch cli python cmake -type f -not -name '*.pyc') \
   CMakeLists.txt pyproject.toml
 TEST_SOURCES := $(shell find tests -type f -name '*.cpp' -o -name '*.h' -o -name CMakeLists.txt)
 

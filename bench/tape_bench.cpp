@@ -1,5 +1,6 @@
 // Costs of the tape as ratios to one plain pass over its columns, all in one run.
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -114,22 +115,25 @@ void bench_whole(const SyntheticShape& shape) {
   std::filesystem::remove(path);
 }
 
-// Seconds an event of replaying a run of this shape.
-double replay_cost(const SyntheticShape& shape) {
-  const Tape tape = build_run(shape, plan_run(shape));
-  return median_seconds([&] { replay_all(tape); }) / tape.size();
-}
-
+// Tapes that differ in one thing, replayed in turn so that a busy moment hits all alike.
 void bench_scaling(std::size_t events) {
-  std::printf("\nReplay, cost an event against 1 000 scopes and %zu events (aim 1.3)\n", events);
-  const double base = replay_cost({events});
-  const auto row = [&](const char* name, const SyntheticShape& shape) {
-    std::printf("  %-38s %9.2f\n", name, replay_cost(shape) / base);
-    std::fflush(stdout);
+  struct Row {
+    const char* name;
+    SyntheticShape shape;
+    Tape tape;
+    double best = 1e9;
   };
-  row("a tenth of the events", {events / 10});
-  row("1 scope", {events, 1});
-  row("100 000 scopes", {events, 100'000});
+  std::array<Row, 4> rows = {{{"1 000 scopes", {events}, {}},
+                              {"a tenth of the events", {events / 10}, {}},
+                              {"1 scope", {events, 1}, {}},
+                              {"100 000 scopes", {events, 100'000}, {}}}};
+  for (Row& row : rows) row.tape = build_run(row.shape, plan_run(row.shape));
+  for (int i = 0; i < kRepeats; ++i)
+    for (Row& row : rows)
+      row.best = std::min(row.best, median_seconds([&] { replay_all(row.tape); }, 1) / row.tape.size());
+  std::printf("\nReplay, best cost an event against the first row (aim 1.3)\n");
+  for (const Row& row : rows)
+    std::printf("  %-38s %9.2f\n", row.name, row.best / rows[0].best);
 }
 
 }  // namespace

@@ -11,8 +11,10 @@ namespace {
 constexpr const char* kIntroduction =
     R"(tidemark tells where the memory of a training run goes.
 
-Usage: tidemark VERB FILE [FLAGS]
+Usage: tidemark estimate [FLAGS] SCRIPT [ARGS]
+       tidemark VERB FILE [FLAGS]
 
+SCRIPT is a PyTorch training script; it runs on virtual GPUs, without memory.
 FILE is a tape: the recorded allocations of a run, binary (.tape) or text.
 
 Verbs:
@@ -20,6 +22,7 @@ Verbs:
 
 constexpr const char* kSession = R"(
 A session:
+  tidemark estimate --save run.tape train.py  will it fit?
   tidemark report run.tape                    how much, when, and what it was
   tidemark scopes run.tape --depth 3          which module holds it
   tidemark peak run.tape --step 2 --top 20    the largest storages of one step
@@ -30,7 +33,7 @@ Flags:
   -h, --help     this help; tidemark VERB --help teaches the verb
       --version  the version
 
-Exit codes: 0 all is well, 1 differences or violations found,
+Exit codes: 0 all is well, 1 does not fit, differences or violations found,
 2 wrong usage or unreadable input.
 )";
 

@@ -69,6 +69,7 @@ void teach(CLI::App& parser, const Verb& verb) {
 }
 
 int run_verb(const Verb& verb, int argc, char** argv) {
+  if (verb.hand_over) return verb.hand_over(argc, argv);
   const std::string name = fmt::format("tidemark {}", verb.name);
   CLI::App parser(fmt::format("{}: {}\n", name, verb.summary), name);
   teach(parser, verb);

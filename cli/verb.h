@@ -24,6 +24,8 @@ struct Verb {
   std::string_view summary;             // one line, for the list of verbs
   std::string_view examples;            // two or three lines, for the verb's own help
   Action (*prepare)(CLI::App& parser);  // adds the verb's flags
+  // For verbs that another program parses and runs, instead of `prepare`.
+  int (*hand_over)(int argc, char** argv) = nullptr;
 };
 
 }  // namespace tidemark::cli

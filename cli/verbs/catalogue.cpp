@@ -8,6 +8,7 @@ namespace tidemark::cli {
 namespace {
 
 constexpr std::array kCatalogue = {
+    &kEstimate,   // before there is a GPU
     &kReport,     // the first look
     &kPeak,       // the highest moment
     &kScopes,     // module by module

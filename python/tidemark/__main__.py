@@ -1,4 +1,4 @@
-"""python -m tidemark VERB ...: runs the tidemark program of this environment."""
+"""python -m tidemark VERB ...: runs a verb; those that read tapes are the tidemark program's."""
 
 import os
 import sys
@@ -19,6 +19,10 @@ def find_program() -> Path | None:
 
 
 def main() -> int:
+    if sys.argv[1:2] == ["estimate"]:
+        from tidemark.estimation.command import main as estimate
+
+        return estimate(sys.argv[2:])
     program = find_program()
     if program is None:
         print(
