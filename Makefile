@@ -44,7 +44,7 @@ test-fuzz: $(STAMPS)/system-fuzz
 	tests/fuzz/run.sh $(FUZZ_SECONDS)
 
 test-python: $(STAMPS)/installed
-	$(PY) -m pytest -q tests/python tests/cli tests/checks
+	TIDEMARK_BIN=$(CURDIR)/$(VENV)/bin/tidemark $(PY) -m pytest -q tests/python tests/cli tests/checks
 
 bench: $(STAMPS)/system  ## the benchmarks, one table
 	cmake --preset bench

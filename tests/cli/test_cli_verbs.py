@@ -225,7 +225,7 @@ def test_help_lists_every_verb_in_one_line(tidemark):
     assert result.returncode == 0
     listed = [line.split()[0] for line in result.stdout.split("Verbs:\n")[1].split("\n\n")[0]
               .splitlines()]
-    assert listed == VERBS
+    assert listed == ["estimate", *VERBS]
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -236,3 +236,18 @@ def test_help_of_a_verb_teaches_by_example(tidemark, verb):
     assert len(examples) >= 2
     assert all(line.strip().startswith(f"tidemark {verb} ") for line in examples)
     assert max(map(len, result.stdout.splitlines())) <= 100
+
+
+def test_estimate_is_handed_to_the_python_that_is_named(tidemark, tmp_path):
+    python = tmp_path / "python"
+    python.write_text('#!/bin/sh\necho "$@"\n')
+    python.chmod(0o755)
+    result = tidemark("estimate", "--gpu", "l4", "train.py", "--lr", "1",
+                      env={"TIDEMARK_PYTHON": str(python)})
+    assert (result.returncode, result.stdout) == (0, "-m tidemark estimate --gpu l4 train.py --lr 1\n")
+
+
+def test_estimate_without_a_python_says_what_is_missing(tidemark, tmp_path):
+    result = tidemark("estimate", "train.py", env={"TIDEMARK_PYTHON": str(tmp_path / "no-python")})
+    assert result.returncode == 2
+    assert "cannot start" in result.stderr and "TIDEMARK_PYTHON" in result.stderr
