@@ -1,0 +1,41 @@
+// Every analysis, narrowed and whole, and every report of its answer.
+#include "every_question.h"
+
+#include "tidemark/reports/json.h"
+#include "tidemark/reports/text.h"
+#include "tidemark/tape/verify.h"
+
+namespace tidemark::test {
+namespace {
+
+template <class Answer>
+void report(const Answer& answer) {
+  static_cast<void>(text_report(answer));
+  static_cast<void>(json_report(answer));
+}
+
+}  // namespace
+
+void ask_every_question(const Tape& tape) {
+  report(verify(tape));
+  report(find_overview(tape));
+  report(find_peak(tape));
+  report(find_lifetimes(tape));
+  report(find_leaks(tape));
+  report(find_diff(tape, tape));
+
+  ScopesOptions scopes;
+  scopes.per_call = true;
+  report(find_scopes(tape, scopes));
+  TimelineOptions timeline;
+  report(find_timeline(tape, timeline));
+  timeline.axis = TimelineAxis::Time;
+  timeline.columns = 7;
+  report(find_timeline(tape, timeline));
+
+  OverviewOptions last_step;
+  last_step.step = tape.step_count();
+  report(find_overview(tape, last_step));
+}
+
+}  // namespace tidemark::test

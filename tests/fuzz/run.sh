@@ -1,0 +1,24 @@
+#!/bin/sh
+# Builds the fuzz targets and runs each for SECONDS (30 unless told); fails on a finding.
+set -eu
+seconds=${1:-30}
+root=$(cd "$(dirname "$0")/../.." && pwd)
+build=${TIDEMARK_FUZZ_BUILD:-$root/build/fuzz}
+cd "$root"
+
+if [ ! -f "$build/build.ninja" ]; then
+  cmake --preset fuzz -B "$build" > /dev/null
+fi
+ninja -C "$build" -j "${JOBS:-2}" fuzz_text fuzz_file make_seeds
+
+seeds=$build/seeds
+find tests/cases -name '*.case' -exec "$build/tests/fuzz/make_seeds" "$seeds" {} +
+
+cd "$build"
+for target in text file; do
+  mkdir -p "corpus/$target" "findings/$target"
+  echo "fuzz_$target: $seconds s"
+  "tests/fuzz/fuzz_$target" -max_total_time="$seconds" -max_len=8192 -rss_limit_mb=512 -timeout=5 \
+    -artifact_prefix="findings/$target/" -print_final_stats=1 -verbosity=0 \
+    "corpus/$target" "$seeds/$target"
+done
