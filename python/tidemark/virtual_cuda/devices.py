@@ -42,9 +42,8 @@ class CurrentDevice:
         if self.idx >= 0:
             library().set_device(self.idx)
 
-    def __exit__(self, *_: object) -> bool:
+    def __exit__(self, *_: object) -> None:
         library().set_device(self.prev_idx)
-        return False
 
 
 class DeviceOf(CurrentDevice):

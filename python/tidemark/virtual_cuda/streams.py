@@ -40,7 +40,7 @@ class Event(torch.Event):
     ) -> "Event":
         return super().__new__(cls, device=_device(), enable_timing=True)
 
-    def elapsed_time(self, end_event: "Event") -> float:
+    def elapsed_time(self, end_event: torch.Event) -> float:
         return 1.0
 
     def wait(self, stream: Any = None) -> None:
@@ -70,11 +70,10 @@ class StreamContext:
         self._before = library().current_stream(self.stream.device_index)
         library().set_stream(self.stream.device_index, self.stream.stream_id)
 
-    def __exit__(self, *_: object) -> bool:
+    def __exit__(self, *_: object) -> None:
         if self.stream is not None:
             library().set_stream(self.stream.device_index, self._before)
             self._device.__exit__()
-        return False
 
 
 def patch_streams(patches: Patches) -> None:
