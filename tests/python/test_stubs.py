@@ -110,9 +110,10 @@ def test_strict_mypy_accepts_a_typed_program():
     assert result.returncode == 0, result.stdout
 
 
-def test_strict_mypy_accepts_the_package_itself():
+def test_strict_mypy_accepts_the_package_and_its_command():
     pytest.importorskip("mypy")
-    result = run_mypy("--package", "tidemark")
+    modules = ("--module", "tidemark", "--module", "tidemark.__main__")
+    result = run_mypy("--follow-imports=silent", *modules)
     assert result.returncode == 0, result.stdout
 
 

@@ -23,7 +23,7 @@ def test_two_threads_get_the_same_answers():
 
 def test_python_runs_while_the_engine_reads():
     """With forced switches off, only a released lock lets us see the analysis under way."""
-    tape = long_tape(400_000)
+    tape = long_tape(200_000)
     stage = "waiting"
 
     def analyse() -> None:
