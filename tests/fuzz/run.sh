@@ -3,11 +3,11 @@
 set -eu
 seconds=${1:-30}
 root=$(cd "$(dirname "$0")/../.." && pwd)
-build=${TIDEMARK_FUZZ_BUILD:-$root/build/fuzz}
+build=${TIDEMARK_FUZZ_BUILD:-$root/build/sanitize}
 cd "$root"
 
 if [ ! -f "$build/build.ninja" ]; then
-  cmake --preset fuzz -B "$build" > /dev/null
+  cmake --preset sanitize -B "$build" > /dev/null
 fi
 ninja -C "$build" -j "${JOBS:-2}" fuzz_text fuzz_file make_seeds
 
