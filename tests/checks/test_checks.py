@@ -1,0 +1,212 @@
+"""Runs every check on the house, and tests the checks on small made-up trees."""
+
+from pathlib import Path
+
+import check_docs_links
+import check_first_lines
+import check_layers
+import check_map
+import check_sizes
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CHECKS = [check_layers, check_map, check_sizes, check_first_lines, check_docs_links]
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """Writes files into a made-up tree and returns its root."""
+
+    def write(**files: str) -> Path:
+        for name, text in files.items():
+            path = tmp_path / name.replace("__", "/").replace("_dot_", ".")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        return tmp_path
+
+    return write
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_the_house_passes(check):
+    assert check.find_problems(ROOT) == []
+
+
+# Layers
+
+
+@pytest.mark.parametrize(
+    ("file", "include"),
+    [
+        ("engine__base__a_dot_h", '"tidemark/tape/tape.h"'),
+        ("engine__tape__a_dot_cpp", '"tidemark/replay/ledger.h"'),
+        ("engine__reports__a_dot_cpp", '"tidemark/tape/tape.h"'),
+        ("engine__replay__a_dot_h", '"tidemark/analyses/peak.h"'),
+        ("engine__analyses__a_dot_cpp", '"tidemark/reports/text.h"'),
+        ("engine__analyses__a_dot_cpp", '"tidemark/readers/zstd/codec.h"'),
+        ("engine__tape__a_dot_h", "<torch/torch.h>"),
+        ("engine__tape__a_dot_h", "<pybind11/pybind11.h>"),
+        ("engine__reports__a_dot_cpp", "<fmt/format.h>"),
+        ("engine__tape__a_dot_cpp", "<zstd.h>"),
+        ("engine__tape__a_dot_cpp", "<CLI/CLI.hpp>"),
+        ("engine__tape__a_dot_cpp", "<unistd.h>"),
+        ("engine__tape__a_dot_cpp", "<iostream>"),
+        ("engine__tape__a_dot_cpp", '"event.h"'),
+        ("engine__newcomer__a_dot_cpp", '"tidemark/base/ids.h"'),
+        ("readers__zstd__a_dot_cpp", '"tidemark/analyses/peak.h"'),
+        ("readers__zstd__a_dot_cpp", "<ATen/ATen.h>"),
+        ("cli__main_dot_cpp", "<torch/torch.h>"),
+        ("libtorch__a_dot_cpp", "<CLI/CLI.hpp>"),
+    ],
+)
+def test_a_forbidden_include_is_found(tree, file, include):
+    problems = check_layers.find_problems(tree(**{file: f"// x.\n  #  include {include}\n"}))
+    assert len(problems) == 1
+    assert ":2:" in problems[0]
+
+
+@pytest.mark.parametrize(
+    ("file", "include"),
+    [
+        ("engine__base__a_dot_h", "<vector>"),
+        ("engine__base__a_dot_h", '"tidemark/base/ids.h"'),
+        ("engine__analyses__a_dot_cpp", '"tidemark/replay/ledger.h"'),
+        ("engine__reports__a_dot_cpp", '"tidemark/analyses/peak.h"'),
+        ("readers__zstd__a_dot_cpp", "<zstd.h>"),
+        ("cli__main_dot_cpp", "<CLI/CLI.hpp>"),
+        ("python__src__a_dot_cpp", "<pybind11/pybind11.h>"),
+        ("libtorch__a_dot_cpp", "<torch/torch.h>"),
+        ("engine__base__notes_dot_md", "<torch/torch.h>"),
+    ],
+)
+def test_an_allowed_include_is_not_found(tree, file, include):
+    assert check_layers.find_problems(tree(**{file: f"#include {include}\n"})) == []
+
+
+# The map
+
+
+def test_a_path_that_does_not_exist_is_found(tree):
+    root = tree(ARCHITECTURE_dot_md="`engine` and `engine/none`\n", engine__a_dot_h="// a.\n")
+    assert check_map.find_problems(root) == [
+        "ARCHITECTURE.md names engine/none, which does not exist"
+    ]
+
+
+def test_a_folder_that_is_not_named_is_found(tree):
+    root = tree(ARCHITECTURE_dot_md="`engine`\n", engine__a_dot_h="", attic__b_dot_h="")
+    assert check_map.find_problems(root) == ["ARCHITECTURE.md does not name the folder attic"]
+
+
+def test_a_drawn_tree_is_read_by_its_indentation(tree):
+    text = "```\nengine/  all\n  base/  ids\n  gone/  nothing\n```\n"
+    root = tree(ARCHITECTURE_dot_md=text, engine__base__a_dot_h="")
+    assert check_map.find_problems(root) == [
+        "ARCHITECTURE.md names engine/gone, which does not exist"
+    ]
+
+
+def test_commands_and_code_are_not_paths(tree):
+    text = "`engine` `make test/x` `--flag/x` `std::a/b` `find_peak` `tidemark/…`\n"
+    assert check_map.find_problems(tree(ARCHITECTURE_dot_md=text, engine__a="")) == []
+
+
+def test_a_missing_map_is_found(tree):
+    assert check_map.find_problems(tree(engine__a="")) == ["ARCHITECTURE.md is missing"]
+
+
+# Sizes
+
+
+def cpp_function(lines: int) -> str:
+    return "int f(int a) {\n" + "  a += '{';  // }\n" * (lines - 2) + "}\n"
+
+
+def test_a_long_function_is_found_and_one_at_the_limit_is_not(tree):
+    assert check_sizes.find_problems(tree(a_dot_cpp=cpp_function(80))) == []
+    assert check_sizes.find_problems(tree(a_dot_cpp=cpp_function(81))) == [
+        "a.cpp:1: a function of 81 lines"
+    ]
+
+
+def test_a_method_inside_classes_and_namespaces_is_a_function_of_its_own(tree):
+    code = "namespace a {\nclass B {\n" + cpp_function(90) + "};\n}\n"
+    assert check_sizes.find_problems(tree(a_dot_h=code)) == ["a.h:3: a function of 90 lines"]
+
+
+def test_many_short_functions_are_no_long_one(tree):
+    assert check_sizes.find_problems(tree(a_dot_cpp=cpp_function(30) * 20)) == []
+
+
+def test_a_long_python_function_is_found(tree):
+    code = "def f():\n" + "    pass\n" * 80
+    assert check_sizes.find_problems(tree(a_dot_py=code)) == ["a.py:1: a function of 81 lines"]
+
+
+def test_a_long_file_is_found(tree):
+    root = tree(a_dot_h="//\n" * 401, b_dot_cpp="//\n" * 800, c_dot_cpp="//\n" * 801)
+    assert check_sizes.find_problems(root) == [
+        "a.h: 401 lines, more than 400",
+        "c.cpp: 801 lines, more than 800",
+    ]
+
+
+# First lines
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a_dot_h", "#pragma once\n"),
+        ("a_dot_cpp", "\n// Comes too late.\n"),
+        ("a_dot_cpp", "// Helpers\n"),
+        ("a_dot_py", "import os\n"),
+        ("CMakeLists_dot_txt", "project(x)\n"),
+        ("a_dot_sh", "#!/bin/sh\nset -e\n"),
+    ],
+)
+def test_a_file_that_does_not_say_what_it_is_is_found(tree, name, text):
+    assert len(check_first_lines.find_problems(tree(**{name: text}))) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a_dot_h", "// Ids of things.\n"),
+        ("a_dot_cpp", "// A sentence that goes on\n// in the next line.\nint x;\n"),
+        ("a_dot_py", '"""What it is."""\n'),
+        ("a_dot_py", '#!/usr/bin/env python3\n"""What it is."""\n'),
+        ("a_dot_sh", "#!/bin/sh\n# Runs the thing.\n"),
+        ("empty_dot_py", ""),
+        ("a_dot_json", "{}"),
+    ],
+)
+def test_a_file_that_says_what_it_is_is_not_found(tree, name, text):
+    assert check_first_lines.find_problems(tree(**{name: text})) == []
+
+
+# Links
+
+
+def test_a_broken_link_is_found_with_its_line(tree):
+    root = tree(docs__a_dot_md="# A\n\nsee [b](b.md) and [c](../c.md)\n", c_dot_md="# C\n")
+    assert check_docs_links.find_problems(root) == [
+        "docs/a.md:3: links to b.md, which does not exist"
+    ]
+
+
+def test_a_heading_that_does_not_exist_is_found(tree):
+    root = tree(a_dot_md="[x](b.md#the-end) [y](b.md#no-end) [z](#here)\n", b_dot_md="# The end!\n")
+    assert check_docs_links.find_problems(root) == [
+        "a.md:1: links to b.md#no-end, but there is no such heading",
+        "a.md:1: links to #here, but there is no such heading",
+    ]
+
+
+def test_links_elsewhere_and_in_code_are_left_alone(tree):
+    text = "[w](https://x.org/y) [m](mailto:a@b.c) `[i](none.md)`\n```\n[f](none.md)\n```\n"
+    assert check_docs_links.find_problems(tree(a_dot_md=text)) == []
+
+
+def test_a_missing_picture_is_found(tree):
+    assert len(check_docs_links.find_problems(tree(a_dot_md="![p](none.png)\n"))) == 1
