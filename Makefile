@@ -39,7 +39,7 @@ test-fuzz: test-cpp
 	tests/fuzz/run.sh $(FUZZ_SECONDS)
 
 test-python: $(STAMPS)/installed
-	TIDEMARK_BIN=$(CURDIR)/$(VENV)/bin/tidemark $(PY) -m pytest -q tests/python tests/cli tests/checks
+	TIDEMARK_BIN=$(CURDIR)/$(VENV)/bin/tidemark $(PY) -m pytest -q tests/python tests/cli tests/package tests/checks
 
 bench: $(STAMPS)/system  ## the benchmarks, one table
 	cmake --preset bench

@@ -1,0 +1,40 @@
+"""The C++ package as its users meet it: installed, found by CMake, linked, run."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("TIDEMARK_BUILD", ROOT / "build" / "package"))
+
+
+def run(*words: object) -> str:
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="session")
+def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The C++ package installed into a folder of its own."""
+    assert (BUILD / "CMakeCache.txt").exists(), f"nothing is built in {BUILD}: make install"
+    folder = tmp_path_factory.mktemp("prefix")
+    run("cmake", "--install", BUILD, "--component", "cpp", "--prefix", folder)
+    return folder
+
+
+def test_the_example_program_finds_links_and_prints_its_peak(prefix: Path, tmp_path: Path) -> None:
+    run("cmake", "-S", ROOT / "examples" / "cpp", "-B", tmp_path, "-G", "Ninja",
+        f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Debug")
+    run("cmake", "--build", tmp_path)
+    report = run(tmp_path / "first_tape")
+    assert "20.00 MiB" in report  # 4 MiB of weight and 16 MiB of activation
+    assert "Parameter" in report and "Activation" in report
+
+
+def test_the_package_installs_headers_and_nothing_of_torch(prefix: Path) -> None:
+    headers = {str(path.relative_to(prefix)) for path in prefix.rglob("*.h")}
+    assert "include/tidemark/tape/builder.h" in headers
+    assert not any("torch" in name for name in headers)
