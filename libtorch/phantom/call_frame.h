@@ -77,6 +77,11 @@ class CallFrame {
   std::vector<c10::IValue> copy_of_args() const {
     return {stack_.begin() + static_cast<std::ptrdiff_t>(base_), stack_.end()};
   }
+  // Puts arguments in the place of whatever a broken-off call has left there.
+  void put_args(std::vector<c10::IValue> args) {
+    stack_.resize(base_);
+    for (c10::IValue& value : args) stack_.push_back(std::move(value));
+  }
   // Takes the arguments off the stack; results are pushed in their place.
   void drop_args() { torch::jit::drop(stack_, count_); }
   void push(c10::IValue value) { stack_.push_back(std::move(value)); }

@@ -9,7 +9,9 @@
 #include "tidemark/torch/phantom/composite_call.h"
 #include "tidemark/torch/phantom/foreach_rules.h"
 #include "tidemark/torch/phantom/grad_scaler.h"
+#include "tidemark/torch/phantom/grouped_matmul.h"
 #include "tidemark/torch/phantom/host_copies.h"
+#include "tidemark/torch/phantom/masked_index.h"
 #include "tidemark/torch/phantom/plausible_values.h"
 #include "tidemark/torch/phantom/value_questions.h"
 
@@ -27,6 +29,13 @@ constexpr std::array kCatalogue = {
     Entry{"aten::nonzero", &answer_nonzero},
     Entry{"aten::masked_select", &answer_masked_select},
     Entry{"aten::repeat_interleave", &answer_repeats},
+    Entry{"aten::index", &expand_masks},
+    Entry{"aten::_unsafe_index", &expand_masks},
+    Entry{"aten::index_put", &expand_masks},
+    Entry{"aten::index_put_", &expand_masks},
+    Entry{"aten::_index_put_impl_", &expand_masks},
+    Entry{"aten::_unsafe_index_put", &expand_masks},
+    Entry{"aten::_grouped_mm", &answer_grouped_matmul},
     Entry{"aten::_unique2", &answer_unique},
     Entry{"aten::unique_dim", &answer_unique},
     Entry{"aten::unique_consecutive", &answer_unique},

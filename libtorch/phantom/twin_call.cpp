@@ -4,6 +4,7 @@
 #include <ATen/ATen.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 
+#include "tidemark/torch/phantom/missing_kernel.h"
 #include "tidemark/torch/phantom/quiet.h"
 
 namespace tidemark::phantom {
@@ -14,11 +15,15 @@ class TwinCall {
   TwinCall(CallFrame& frame, const Place& place) : frame_(frame), place_(place) {}
 
   void run() {
+    std::vector<c10::IValue> args = frame_.copy_of_args();
     for (std::size_t i = 0; i < frame_.count(); ++i) frame_.arg(i) = to_meta(frame_.arg(i));
-    {
+    try {
       at::AutoDispatchBelowADInplaceOrView below;
       QuietPython quiet;
       frame_.op().callBoxed(frame_.stack());
+    } catch (const c10::NotImplementedError&) {
+      frame_.put_args(std::move(args));
+      return ask_cpu_for_shapes(frame_, place_);
     }
     for (std::size_t i = 0; i < frame_.result_count(); ++i)
       frame_.result(i) = with_tensors(frame_.result(i), [&](const at::Tensor& t) { return back(t); });

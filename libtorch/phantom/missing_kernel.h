@@ -1,0 +1,13 @@
+// Operators without a meta kernel: the CPU's own kernel tells the shapes.
+#pragma once
+
+#include "tidemark/torch/phantom/call_frame.h"
+
+namespace tidemark::phantom {
+
+// Runs the operator on real CPU tensors of the same shapes, zeros where values are not known, and
+// turns what comes back into phantoms. The frame has its phantoms as arguments. Throws, naming
+// operator and source line, where there is no CPU kernel or the arguments are too large for it.
+void ask_cpu_for_shapes(CallFrame& frame, const Place& place);
+
+}  // namespace tidemark::phantom
