@@ -19,6 +19,7 @@ for target in text file; do
   mkdir -p "corpus/$target" "findings/$target"
   echo "fuzz_$target: $seconds s"
   "tests/fuzz/fuzz_$target" -max_total_time="$seconds" -max_len=8192 -rss_limit_mb=512 -timeout=5 \
-    -artifact_prefix="findings/$target/" -print_final_stats=1 -verbosity=0 \
+    -artifact_prefix="findings/$target/" -print_final_stats=1 -print_funcs=0 \
+    -verbosity=0 \
     "corpus/$target" "$seeds/$target"
 done
