@@ -4,10 +4,13 @@
 namespace tidemark::phantom {
 
 bool run_parts(CallFrame& frame) {
-  constexpr auto kComposite = c10::DispatchKey::CompositeExplicitAutograd;
-  if (!frame.op().hasKernelForDispatchKey(kComposite)) return false;
-  frame.op().callBoxedForDispatchKey(kComposite, frame.stack());
-  return true;
+  for (const auto key : {c10::DispatchKey::CompositeExplicitAutograd,
+                         c10::DispatchKey::CompositeExplicitAutogradNonFunctional}) {
+    if (!frame.op().hasKernelForDispatchKey(key)) continue;
+    frame.op().callBoxedForDispatchKey(key, frame.stack());
+    return true;
+  }
+  return false;
 }
 
 }  // namespace tidemark::phantom

@@ -5,6 +5,7 @@
 #include <ATen/core/LegacyTypeDispatch.h>
 
 #include "tidemark/torch/phantom/hollow_memory.h"
+#include "tidemark/torch/phantom/host_certainty.h"
 #include "tidemark/torch/phantom/known_bytes.h"
 #include "tidemark/torch/phantom/quiet.h"
 
@@ -16,6 +17,21 @@ void fill_from(const at::Tensor& host, const at::Tensor& phantom) {
   QuietPython quiet;
   if (has_known_values(phantom)) host.copy_(known_values(phantom));
   else if (!is_hollow(host)) host.zero_();
+  if (!has_known_values(phantom) || certainty_of({phantom}) == Certainty::Assumed)
+    mark_assumed_on_host(host);
+}
+
+// As _to_copy does: dense tensors keep their strides unless another format is asked for.
+at::Tensor empty_on_host(const at::Tensor& like, at::TensorOptions options,
+                         const c10::IValue& format) {
+  at::AutoDispatchBelowADInplaceOrView below;
+  QuietPython quiet;
+  const auto wanted = format.isNone() ? at::MemoryFormat::Preserve : format.toMemoryFormat();
+  if (wanted != at::MemoryFormat::Preserve) return at::empty(like.sizes(), options, wanted);
+  if (like.is_non_overlapping_and_dense())
+    return at::empty_strided(like.sizes(), like.strides(), options);
+  const auto strides = at::infer_dense_strides(like.sizes(), like.strides());
+  return at::empty_strided(like.sizes(), strides, options);
 }
 
 }  // namespace
@@ -25,15 +41,8 @@ bool copy_to_host(CallFrame& frame) {
   const at::Tensor phantom = frame.arg(0).toTensor();
   const at::ScalarType dtype =
       frame.arg(1).isNone() ? phantom.scalar_type() : frame.arg(1).toScalarType();
-  at::Tensor host;
-  {
-    at::AutoDispatchBelowADInplaceOrView below;
-    QuietPython quiet;
-    const auto options = at::TensorOptions().dtype(dtype).device(at::kCPU);
-    host = phantom.is_non_overlapping_and_dense()
-               ? at::empty_strided(phantom.sizes(), phantom.strides(), options)
-               : at::empty(phantom.sizes(), options);
-  }
+  at::Tensor host = empty_on_host(
+      phantom, at::TensorOptions().dtype(dtype).device(at::kCPU), frame.arg(6));
   fill_from(host, phantom);
   frame.drop_args();
   frame.push(std::move(host));

@@ -10,6 +10,7 @@
 #include "tidemark/torch/phantom/signature.h"
 #include "tidemark/torch/phantom/twin_call.h"
 #include "tidemark/torch/phantom/where.h"
+#include "tidemark/torch/phantom/written_arguments.h"
 
 namespace tidemark::phantom {
 namespace {
@@ -44,15 +45,14 @@ OperatorFacts::OperatorFacts(const c10::OperatorHandle& op)
       plausible(find_plausible(op.operator_name().name)) {
   const c10::FunctionSchema& schema = op.schema();
   const std::string& base = schema.name();
-  writes = schema.is_mutable();
+  const bool reshapes = only_reshapes(op);
+  writes = writes_any_argument(op) && !reshapes;
   overwrites = is_one_of(base, {"aten::zero_", "aten::fill_", "aten::copy_"});
   is_view = shares_without_writing(schema);
-  leaves_values_open = base.find("empty") != std::string::npos;
+  leaves_values_open = reshapes || base.find("empty") != std::string::npos;
   is_random = op.hasTag(at::Tag::nondeterministic_seeded);
-  may_memo = !is_one_of(base, {"aten::resize_", "aten::resize_as_", "aten::set_",
-                               "aten::as_strided_", "aten::set_data"}) &&
-             !op.hasTag(at::Tag::dynamic_output_shape) &&
-             !op.hasTag(at::Tag::data_dependent_output) && !op.hasTag(at::Tag::inplace_view);
+  may_memo = !reshapes && !op.hasTag(at::Tag::dynamic_output_shape) &&
+             !op.hasTag(at::Tag::data_dependent_output);
 }
 
 void PhantomKernel::operator()(const c10::OperatorHandle& op, c10::DispatchKeySet,
@@ -118,8 +118,10 @@ const MemoEntry* PhantomKernel::learn(CallFrame& frame, Place& place,
   place.call = storage_log()->call(facts_.name, signature_of(frame));
   set_current_call(place.call);
   const std::vector<at::Tensor> inputs = tensors_of(frame);
+  const MemoKey before = facts_.writes ? layout_key(inputs) : MemoKey();
   call_on_twins(frame, place);
-  if (!key) return nullptr;
+  // A recipe makes results; it does not resize an `out=` that did not fit.
+  if (!key || (facts_.writes && layout_key(inputs) != before)) return nullptr;
   std::unique_ptr<MemoEntry> entry = MemoEntry::learn(frame, inputs);
   if (!entry) return nullptr;
   entry->call = place.call;

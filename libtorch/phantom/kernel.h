@@ -21,10 +21,10 @@ struct OperatorFacts {
   SpecialOperator special;    // null for most
   PlausibleValues plausible;  // null for most
   bool may_memo = true;    // its shapes follow from its arguments alone
-  bool writes = false;     // it writes into an argument
+  bool writes = false;     // it writes values into an argument
   bool overwrites = false;  // it does so whatever was there before
   bool is_view = false;    // results share the storage of an argument: values come with it
-  bool leaves_values_open = false;  // empty(): there are no values to know
+  bool leaves_values_open = false;  // empty(), resize_(): there are no values to compute
   bool is_random = false;
 };
 

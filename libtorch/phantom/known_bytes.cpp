@@ -6,7 +6,10 @@
 #include <c10/core/CPUAllocator.h>
 
 #include "tidemark/torch/phantom/hollow_memory.h"
+#include "tidemark/torch/phantom/host_certainty.h"
+#include "tidemark/torch/phantom/own_randomness.h"
 #include "tidemark/torch/phantom/quiet.h"
+#include "tidemark/torch/phantom/written_arguments.h"
 
 namespace tidemark::phantom {
 namespace {
@@ -41,13 +44,21 @@ bool overwrites(const std::string& name) {
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
-// Gives a storage that is about to be overwritten a buffer to write into.
+bool reads_storage_of(const at::Tensor& target, const c10::IValue& source) {
+  return source.isTensor() && source.toTensor().defined() && source.toTensor().has_storage() &&
+         source.toTensor().is_alias_of(target);
+}
+
+// Gives a storage that is about to be overwritten a buffer to write into. What was assumed there
+// counts no more.
 void prepare_overwrite(const c10::OperatorHandle& op, const std::vector<c10::IValue>& args) {
   if (args.empty() || !args[0].isTensor() || !overwrites(op.schema().name())) return;
   const at::Tensor& target = args[0].toTensor();
-  if (!is_phantom(target) || known_bytes(target) || !covers_storage(target)) return;
+  if (!is_phantom(target) || !covers_storage(target)) return;
   StorageRecord* record = record_of(target);
-  if (record && worth_knowing(target.scalar_type(), record->bytes))
+  if (!record || (args.size() > 1 && reads_storage_of(target, args[1]))) return;
+  if (record->known) record->known->certainty = Certainty::Known;
+  else if (worth_knowing(target.scalar_type(), record->bytes))
     make_known(*record, Certainty::Known);
 }
 
@@ -68,16 +79,28 @@ c10::IValue on_host(const c10::IValue& value) {
   });
 }
 
+template <class Visit>
+void for_each_written(const c10::OperatorHandle& op, const std::vector<c10::IValue>& args,
+                      Visit&& visit) {
+  for (std::size_t i = 0; i < args.size(); ++i)
+    if (writes_argument(op, i))
+      for_each_tensor(args[i], [&](const at::Tensor& tensor) {
+        if (is_phantom(tensor)) visit(tensor);
+      });
+}
+
 // What was computed from assumed values is assumed, in written arguments too.
 void mark_written(const c10::OperatorHandle& op, const std::vector<c10::IValue>& args,
                   Certainty certainty) {
-  const auto& declared = op.schema().arguments();
-  for (std::size_t i = 0; i < args.size(); ++i)
-    if (const auto* alias = declared[i].alias_info(); alias && alias->isWrite())
-      for_each_tensor(args[i], [&](const at::Tensor& tensor) {
-        KnownBytes* known = is_phantom(tensor) ? known_bytes(tensor) : nullptr;
-        if (known) known->certainty = certainty;
-      });
+  for_each_written(op, args, [&](const at::Tensor& tensor) {
+    if (KnownBytes* known = known_bytes(tensor)) known->certainty = certainty;
+  });
+}
+
+bool is_assumed(const at::Tensor& tensor) {
+  if (!is_phantom(tensor)) return tensor.device().is_cpu() && is_assumed_on_host(tensor);
+  const KnownBytes* known = known_bytes(tensor);
+  return known && known->certainty == Certainty::Assumed;
 }
 
 void take_values(const at::Tensor& phantom, const at::Tensor& values, Certainty certainty) {
@@ -96,8 +119,7 @@ Certainty certainty_of(const std::vector<c10::IValue>& args) {
   Certainty all = Certainty::Known;
   for (const c10::IValue& value : args)
     for_each_tensor(value, [&](const at::Tensor& tensor) {
-      const KnownBytes* known = is_phantom(tensor) ? known_bytes(tensor) : nullptr;
-      if (known && known->certainty == Certainty::Assumed) all = Certainty::Assumed;
+      if (tensor.defined() && is_assumed(tensor)) all = Certainty::Assumed;
     });
   return all;
 }
@@ -110,7 +132,8 @@ torch::jit::Stack on_host(const std::vector<c10::IValue>& args) {
 
 bool worth_knowing(at::ScalarType dtype, std::int64_t storage_bytes) {
   if (at::isIntegralType(dtype, /*includeBool=*/true)) return storage_bytes <= kMostWholeBytes;
-  return at::isFloatingType(dtype) && storage_bytes <= kMostFloatBytes;
+  return (at::isFloatingType(dtype) || at::isComplexType(dtype)) &&
+         storage_bytes <= kMostFloatBytes;
 }
 
 KnownBytes* known_bytes(const at::Tensor& phantom) {
@@ -120,12 +143,15 @@ KnownBytes* known_bytes(const at::Tensor& phantom) {
 }
 
 bool has_known_values(const at::Tensor& tensor) {
-  if (is_phantom(tensor)) return known_bytes(tensor) != nullptr;
+  if (is_phantom(tensor)) return tensor.numel() == 0 || known_bytes(tensor);
   return tensor.device().is_cpu() && tensor.layout() == at::kStrided && !is_hollow(tensor);
 }
 
 at::Tensor known_values(const at::Tensor& phantom) {
-  at::Tensor values = with_layout_of(known_bytes(phantom)->bytes, phantom);
+  const KnownBytes* known = known_bytes(phantom);
+  at::Tensor values = known ? with_layout_of(known->bytes, phantom)
+                            : at::empty_strided(phantom.sizes(), phantom.strides(),
+                                                phantom.options().device(at::kCPU));
   if (phantom.unsafeGetTensorImpl()->is_wrapped_number())
     values.unsafeGetTensorImpl()->set_wrapped_number(true);
   return values;
@@ -151,8 +177,9 @@ void compute_known(CallFrame& frame, const std::vector<c10::IValue>& args, bool 
   try {
     at::AutoDispatchBelowADInplaceOrView below;
     QuietPython quiet;
+    const auto ours = is_random ? std::make_unique<OwnRandomness>() : nullptr;
     frame.op().callBoxed(cpu);
-  } catch (const c10::Error&) {
+  } catch (const std::exception&) {
     return forget_written(frame.op(), args);
   }
   mark_written(frame.op(), args, certainty);
@@ -167,14 +194,7 @@ void compute_known(CallFrame& frame, const std::vector<c10::IValue>& args, bool 
 }
 
 void forget_written(const c10::OperatorHandle& op, const std::vector<c10::IValue>& args) {
-  const auto& declared = op.schema().arguments();
-  for (std::size_t i = 0; i < args.size(); ++i) {
-    const auto* alias = declared[i].alias_info();
-    if (!alias || !alias->isWrite()) continue;
-    for_each_tensor(args[i], [](const at::Tensor& tensor) {
-      if (is_phantom(tensor)) forget(tensor);
-    });
-  }
+  for_each_written(op, args, [](const at::Tensor& tensor) { forget(tensor); });
 }
 
 }  // namespace tidemark::phantom

@@ -22,10 +22,11 @@ struct KnownBytes {
   Certainty certainty = Certainty::Known;
 };
 
-// Whole numbers up to 64 MiB, and float buffers of at most 16 KiB.
+// Whole numbers up to 64 MiB, and buffers of other numbers of at most 16 KiB.
 bool worth_knowing(at::ScalarType dtype, std::int64_t storage_bytes);
 
-// True for a CPU tensor, and for a phantom whose storage has known (or assumed) bytes.
+// True for a CPU tensor, and for a phantom whose storage has known (or assumed) bytes, or that has
+// no elements.
 bool has_known_values(const at::Tensor& tensor);
 // Null where nothing is known.
 KnownBytes* known_bytes(const at::Tensor& phantom);

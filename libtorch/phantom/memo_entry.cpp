@@ -23,7 +23,8 @@ class Learner {
     rule.storage_bytes = static_cast<std::int64_t>(output.storage().nbytes());
     find_source(output, rule);
     outputs_.push_back(output);
-    return !output.is_conj() && !output.is_neg();
+    return !output.is_conj() && !output.is_neg() &&
+           !output.unsafeGetTensorImpl()->is_wrapped_number();
   }
 
  private:

@@ -12,8 +12,17 @@ enum class Mark : std::uint64_t {
 class KeyMaker {
  public:
   std::optional<MemoKey> make(const CallFrame& frame) {
+    // Whole numbers divided, and what is made without a dtype, take the default one.
+    key_.mix(static_cast<std::uint64_t>(c10::get_default_dtype_as_scalartype()));
+    // arange(0, 2.5, 0.5): without tensors a float may decide the size.
+    exact_floats_ = !frame.touches_phantoms();
     for (std::size_t i = 0; i < frame.count(); ++i)
       if (!mix(frame.arg(i))) return std::nullopt;
+    return key_;
+  }
+
+  MemoKey make(const std::vector<at::Tensor>& tensors) {
+    for (const at::Tensor& tensor : tensors) mix_tensor(tensor);
     return key_;
   }
 
@@ -52,7 +61,7 @@ class KeyMaker {
     if (value.isTensor()) mix_tensor(value.toTensor());
     else if (value.isNone()) mark(Mark::None);
     else if (value.isInt()) mark(Mark::Int), key_.mix(static_cast<std::uint64_t>(value.toInt()));
-    else if (value.isDouble()) mark(Mark::Float);
+    else if (value.isDouble()) mix_float(value.toDouble());
     else if (value.isBool()) mark(Mark::Bool, value.toBool());
     else if (value.isComplexDouble()) mark(Mark::Complex);
     else if (value.isString()) mix_string(value.toStringRef());
@@ -62,6 +71,12 @@ class KeyMaker {
     else if (value.isList() || value.isOptionalTensorList()) return mix_list(value);
     else return false;
     return true;
+  }
+
+  // Dropout with a probability of zero returns its input, with one zeros.
+  void mix_float(double value) {
+    if (exact_floats_) return mark(Mark::Float, 3), key_.mix(std::bit_cast<std::uint64_t>(value));
+    mark(Mark::Float, value == 0 ? 0 : value == 1 ? 1 : 2);
   }
 
   void mix_string(const std::string& text) {
@@ -86,6 +101,7 @@ class KeyMaker {
   }
 
   MemoKey key_;
+  bool exact_floats_ = false;
   std::array<const void*, 8> storages_{};
   std::size_t seen_ = 0;
 };
@@ -93,5 +109,7 @@ class KeyMaker {
 }  // namespace
 
 std::optional<MemoKey> memo_key(const CallFrame& frame) { return KeyMaker().make(frame); }
+
+MemoKey layout_key(const std::vector<at::Tensor>& tensors) { return KeyMaker().make(tensors); }
 
 }  // namespace tidemark::phantom

@@ -20,9 +20,11 @@ struct MemoKey {
   bool operator==(const MemoKey&) const = default;
 };
 
-// Nothing for a call with an argument we cannot compare. Values of floating-point scalars are left
-// out: they never change a shape.
+// Nothing for a call with an argument we cannot compare. Of floating-point scalars beside tensors
+// only "zero", "one" or "other" counts: their values change no shape.
 std::optional<MemoKey> memo_key(const CallFrame& frame);
+// The layouts of these tensors and which of them share storages: has a call changed them?
+MemoKey layout_key(const std::vector<at::Tensor>& tensors);
 
 }  // namespace tidemark::phantom
 

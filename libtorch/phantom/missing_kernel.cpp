@@ -32,6 +32,8 @@ class HostCall {
     torch::jit::Stack stack;
     for (std::size_t i = 0; i < frame_.count(); ++i) stack.push_back(to_host(frame_.arg(i)));
     call(stack);
+    for (auto& [host, phantom] : hosts_)
+      if (host.sizes() != phantom.sizes()) phantom.resize_(host.sizes());
     frame_.drop_args();
     for (const c10::IValue& result : stack)
       frame_.push(with_tensors(result, [&](const at::Tensor& t) { return back(t); }));

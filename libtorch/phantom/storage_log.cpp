@@ -18,6 +18,9 @@ std::int64_t now_ns() {
       .count();
 }
 
+// A killed run may lose so much of its tape. (Full blocks are written as they come anyway.)
+constexpr std::int64_t kFlushEvery_ns = 1'000'000'000;
+
 // What the caching allocator accounts for a request.
 std::int64_t rounded(std::int64_t bytes) { return (bytes + 511) & ~std::int64_t{511}; }
 
@@ -32,10 +35,16 @@ DeviceId StorageLog::device_id(c10::DeviceIndex device) {
   return id;
 }
 
-void StorageLog::feed() { peak_.add(builder_.last()); }
+void StorageLog::feed() {
+  const Event& event = builder_.last();
+  peak_.add(event);
+  if (!saves_ || event.time_ns - flushed_ns_ < kFlushEvery_ns) return;
+  flushed_ns_ = event.time_ns;
+  builder_.flush();
+}
 
 StorageId StorageLog::born(c10::DeviceIndex device, std::int64_t bytes, const Place& place) {
-  if (bytes == 0) return {};
+  if (bytes == 0 || is_child_) return {};
   std::lock_guard lock(lock_);
   check_memory(device, bytes);
   builder_.set_time(now_ns() - start_ns_);
@@ -63,7 +72,7 @@ StorageId StorageLog::born(c10::DeviceIndex device, std::int64_t bytes, const Pl
 }
 
 void StorageLog::died(StorageId storage, c10::DeviceIndex device, std::int64_t bytes) {
-  if (!storage) return;
+  if (!storage || is_child_) return;
   std::lock_guard lock(lock_);
   builder_.set_time(now_ns() - start_ns_);
   builder_.free(storage);
@@ -106,6 +115,7 @@ StackId StorageLog::source(StackId caller, std::string_view file, std::uint32_t 
 }
 
 void StorageLog::begin_step() {
+  if (is_child_) return;
   std::lock_guard lock(lock_);
   builder_.set_time(now_ns() - start_ns_);
   builder_.begin_step();
@@ -114,7 +124,7 @@ void StorageLog::begin_step() {
 }
 
 void StorageLog::relabel(StorageId storage, Category category) {
-  if (!storage) return;
+  if (!storage || is_child_) return;
   std::lock_guard lock(lock_);
   if (builder_.storages()[storage].category == category) return;
   builder_.set_time(now_ns() - start_ns_);
@@ -158,11 +168,24 @@ PeakAnswer StorageLog::peak() const {
 void StorageLog::spill_to(TapeWriter& writer) {
   std::lock_guard lock(lock_);
   builder_.spill_to(writer, true);
+  builder_.flush();
+  saves_ = true;
 }
 
 void StorageLog::flush() {
   std::lock_guard lock(lock_);
   builder_.flush();
+}
+
+void StorageLog::before_fork() {
+  lock_.lock();
+  // What is in the buffer of the file would be written by both.
+  builder_.flush();
+}
+
+void StorageLog::after_fork(bool in_child) {
+  is_child_ = is_child_ || in_child;
+  lock_.unlock();
 }
 
 Tape StorageLog::finish() {

@@ -60,7 +60,13 @@ class StorageLog {
   void flush();
   Tape finish();
 
+  // Nobody else may be inside while the process forks. A child says nothing: the tape and its file
+  // are its parent's.
+  void before_fork();
+  void after_fork(bool in_child);
+
  private:
+  // Feeds the event that was written last to the peak, and now and then the file to the disk.
   void feed();
   void check_memory(c10::DeviceIndex device, std::int64_t wanted);
   DeviceId device_id(c10::DeviceIndex device);
@@ -75,6 +81,8 @@ class StorageLog {
   std::optional<OutOfMemory> out_of_memory_;
   std::int64_t step_ = 0;
   std::int64_t start_ns_;
+  bool saves_ = false, is_child_ = false;
+  std::int64_t flushed_ns_ = 0;  // when the file last had all events
 };
 
 }  // namespace tidemark::phantom

@@ -6,6 +6,7 @@
 
 #include "tidemark/torch/phantom/missing_kernel.h"
 #include "tidemark/torch/phantom/quiet.h"
+#include "tidemark/torch/phantom/written_arguments.h"
 
 namespace tidemark::phantom {
 namespace {
@@ -25,6 +26,7 @@ class TwinCall {
       frame_.put_args(std::move(args));
       return ask_cpu_for_shapes(frame_, place_);
     }
+    check_shapes();
     for (std::size_t i = 0; i < frame_.result_count(); ++i)
       frame_.result(i) = with_tensors(frame_.result(i), [&](const at::Tensor& t) { return back(t); });
     for (auto& [twin, phantom] : twins_) sync(*twin.unsafeGetTensorImpl(), phantom);
@@ -62,6 +64,14 @@ class TwinCall {
     if (result.is_conj()) phantom._set_conj(true);
     if (result.is_neg()) phantom._set_neg(true);
     return phantom;
+  }
+
+  // Some meta kernels let an operator in place change its tensor's shape; no real one does.
+  void check_shapes() const {
+    if (twins_.empty() || !keeps_shape_in_place(frame_.op())) return;
+    const auto& [twin, phantom] = twins_.front();
+    TORCH_CHECK(twin.sizes() == phantom.sizes(), "output with shape ", phantom.sizes(),
+                " doesn't match the broadcast shape ", twin.sizes());
   }
 
   // In-place operators may have changed the twin's shape, or its storage's size.

@@ -14,15 +14,22 @@
 namespace tidemark::phantom {
 namespace {
 
-// After so many questions from one line the answer flips: the program waits for another one.
-constexpr std::int64_t kPatience = 200;
+// After so many questions from one line in one step the answer flips: the program waits for
+// another one. Numbers decide loops less often, and are asked for more often.
+constexpr std::int64_t kPatience = 200, kPatienceForNumbers = 5'000;
 
+struct Asked {
+  std::int64_t step = 0, count = 0;
+};
 std::mutex g_lock;
-std::unordered_map<StackId, std::int64_t> g_asked;
+std::unordered_map<StackId, Asked> g_asked;
 
 std::int64_t count_question() {
+  const std::int64_t step = storage_log()->step();
   std::lock_guard lock(g_lock);
-  return ++g_asked[current_place().stack];
+  Asked& asked = g_asked[current_place().stack];
+  if (asked.step != step) asked = {step, 0};
+  return ++asked.count;
 }
 
 std::string here() { return describe_source(current_place().stack); }
@@ -40,12 +47,14 @@ c10::IValue unknown_scalar(const CallFrame& frame, at::ScalarType dtype) {
   const bool zero = session_options().on_value == OnValue::Zero;
   note_assumption(frame, "assumed-value",
                   "a value that is not known was taken as small and positive, a bool as false");
-  const bool flip = count_question() % (2 * kPatience) >= kPatience;
+  const std::int64_t patience = dtype == at::kBool ? kPatience : kPatienceForNumbers;
+  const bool flip = count_question() % (2 * patience) >= patience;
   if (flip)
     storage_log()->diagnose("ended-loop", Severity::Warning, here(),
                             "a loop that waits for a value was ended by turning the answer");
   if (dtype == at::kBool) return flip;
   if (at::isIntegralType(dtype, false)) return std::int64_t{zero || flip ? 0 : 1};
+  if (at::isComplexType(dtype)) return c10::complex<double>(zero || flip ? 0 : 1);
   return zero || flip ? 0.0 : 1.0;
 }
 
@@ -53,7 +62,7 @@ c10::IValue unknown_scalar(const CallFrame& frame, at::ScalarType dtype) {
 at::Tensor with_values(const at::Tensor& values, c10::DeviceIndex device, Certainty certainty) {
   if (!values.defined()) return values;
   const auto bytes = values.numel() * static_cast<std::int64_t>(values.itemsize());
-  const at::Tensor dense = values.contiguous();
+  const at::Tensor dense = values.is_non_overlapping_and_dense() ? values : values.contiguous();
   at::Tensor phantom = make_phantom(new_storage(device, bytes, current_place()), values.dtype(),
                                     {dense.sizes(), dense.strides(), 0});
   set_known(phantom, dense, certainty);
@@ -82,8 +91,10 @@ bool answer_from_values(CallFrame& frame) {
   return true;
 }
 
-at::Tensor new_tensor(const CallFrame& frame, at::IntArrayRef sizes, caffe2::TypeMeta dtype) {
-  const auto strides = c10::contiguous_strides(sizes);
+at::Tensor new_tensor(const CallFrame& frame, at::IntArrayRef sizes, caffe2::TypeMeta dtype,
+                      at::IntArrayRef transposed = {}) {
+  const auto contiguous = c10::contiguous_strides(sizes);
+  const at::IntArrayRef strides = transposed.empty() ? at::IntArrayRef(contiguous) : transposed;
   const auto bytes = c10::multiply_integers(sizes) * static_cast<std::int64_t>(dtype.itemsize());
   return make_phantom(new_storage(frame.device().index(), bytes, current_place()), dtype,
                       {sizes, strides, 0});
@@ -94,7 +105,21 @@ std::int64_t assumed_count(const CallFrame& frame, std::int64_t most) {
   return session_options().on_value == OnValue::Zero ? 0 : most;
 }
 
+bool has_out(const CallFrame& frame) { return frame.op().schema().arguments().back().is_out(); }
+
+// The dimension an operator is told to work along, if any.
+std::optional<std::int64_t> dim_of(const CallFrame& frame) {
+  const auto& declared = frame.op().schema().arguments();
+  for (std::size_t i = 0; i < frame.count(); ++i)
+    if (declared[i].name() == "dim" && frame.arg(i).isInt()) return frame.arg(i).toInt();
+  return std::nullopt;
+}
+
 bool finish(CallFrame& frame, at::Tensor result) {
+  if (has_out(frame)) {
+    const at::Tensor out = frame.arg(frame.count() - 1).toTensor();
+    result = out.resize_(result.sizes()).copy_(result);
+  }
   frame.drop_args();
   frame.push(std::move(result));
   return true;
@@ -137,17 +162,25 @@ bool answer_equal(CallFrame& frame) {
   return true;
 }
 
+// CUDA writes the coordinates dimension by dimension: the result is a transposed one.
 bool answer_nonzero(CallFrame& frame) {
+  if (has_out(frame)) return finish(frame, at::nonzero(frame.arg(0).toTensor()));
   if (answer_from_values(frame)) return true;
   const at::Tensor self = frame.arg(0).toTensor();
   const std::int64_t count = assumed_count(frame, self.numel());
-  return finish(frame, new_tensor(frame, {count, self.dim()}, caffe2::TypeMeta::Make<std::int64_t>()));
+  return finish(frame, new_tensor(frame, {count, self.dim()}, caffe2::TypeMeta::Make<std::int64_t>(),
+                                  {1, std::max<std::int64_t>(count, 1)}));
 }
 
 bool answer_masked_select(CallFrame& frame) {
+  if (has_out(frame))
+    return finish(frame, at::masked_select(frame.arg(0).toTensor(), frame.arg(1).toTensor()));
+  if (answer_from_values(frame)) return true;
   const at::Tensor self = frame.arg(0).toTensor(), mask = frame.arg(1).toTensor();
   std::int64_t count = 0;
   if (has_known_values(mask)) {
+    if (certainty_of({mask}) == Certainty::Assumed)
+      note_assumption(frame, "assumed-shape", "a shape follows from values that were assumed");
     at::AutoDispatchBelowADInplaceOrView below;
     QuietPython quiet;
     const at::Tensor values = is_phantom(mask) ? known_values(mask) : mask;
@@ -163,9 +196,15 @@ bool answer_unique(CallFrame& frame) {
   note_assumption(frame, "assumed-values", "values that are not known were taken as all different");
   const at::Tensor self = frame.arg(0).toTensor();
   const auto whole = caffe2::TypeMeta::Make<std::int64_t>();
-  const std::int64_t count = self.numel();
-  at::Tensor unique = new_tensor(frame, {count}, self.dtype());
-  at::Tensor inverse = new_tensor(frame, self.sizes(), whole);
+  const std::optional<std::int64_t> dim = dim_of(frame);
+  const std::int64_t searched = dim ? self.size(*dim) : self.numel();
+  const bool all_alike = session_options().on_value == OnValue::Zero;
+  const std::int64_t count = all_alike ? std::min<std::int64_t>(searched, 1) : searched;
+  std::vector<std::int64_t> sizes = dim ? self.sizes().vec() : std::vector{count};
+  if (dim) sizes[static_cast<std::size_t>(*dim < 0 ? *dim + self.dim() : *dim)] = count;
+  at::Tensor unique = new_tensor(frame, sizes, self.dtype());
+  at::Tensor inverse = dim ? new_tensor(frame, {searched}, whole)
+                           : new_tensor(frame, self.sizes(), whole);
   at::Tensor counts = new_tensor(frame, {count}, whole);
   frame.drop_args();
   for (at::Tensor* result : {&unique, &inverse, &counts}) frame.push(std::move(*result));

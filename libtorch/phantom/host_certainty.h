@@ -1,0 +1,12 @@
+// CPU tensors whose values came from a GPU that has none: what goes back from them is assumed.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace tidemark::phantom {
+
+void mark_assumed_on_host(const at::Tensor& host);
+bool is_assumed_on_host(const at::Tensor& host);
+void forget_hosts();
+
+}  // namespace tidemark::phantom
