@@ -47,7 +47,9 @@ class TwinCall {
       twins_.emplace_back(make_twin(tensor), tensor);
       return twins_.back().first;
     }
-    if (tensor.dim() == 0) return tensor;  // a scalar of the CPU may meet any device
+    // A scalar of the CPU may meet any device; the meta kernel of masked_fill alone forbids it.
+    if (tensor.dim() == 0 && !frame_.op().schema().name().starts_with("aten::masked_fill"))
+      return tensor;
     return at::empty_strided(tensor.sizes(), tensor.strides(), tensor.options().device(at::kMeta));
   }
 
