@@ -5,6 +5,7 @@
 #include <ATen/SDPBackend.h>
 #include <ATen/native/transformers/attention.h>
 
+#include "tidemark/torch/phantom/cuda_stub.h"
 #include "tidemark/torch/phantom/session.h"
 
 namespace tidemark::phantom {
@@ -97,13 +98,7 @@ std::int64_t choice(const at::Tensor& query, const at::Tensor& key, const at::Te
       choose({query, key, value, mask, dropout, is_causal, enable_gqa}));
 }
 
-// The stub is one struct of function pointers; reading CUDA's old one is the only way to put it
-// back on a build that has it.
-void*& cuda_pointer() {
-  auto& stub = at::native::_fused_sdp_choice_stub;
-  static_assert(sizeof(stub) == sizeof(at::native::DispatchStubImpl));
-  return reinterpret_cast<at::native::DispatchStubImpl&>(stub).cuda_dispatch_ptr;
-}
+void*& chooser() { return cuda_pointer(at::native::_fused_sdp_choice_stub); }
 
 void* g_before = nullptr;
 
@@ -120,9 +115,9 @@ bool answer_attention(CallFrame& frame) {
 }
 
 void install_attention_choice() {
-  g_before = std::exchange(cuda_pointer(), reinterpret_cast<void*>(&choice));
+  g_before = std::exchange(chooser(), reinterpret_cast<void*>(&choice));
 }
 
-void remove_attention_choice() { cuda_pointer() = g_before; }
+void remove_attention_choice() { chooser() = g_before; }
 
 }  // namespace tidemark::phantom

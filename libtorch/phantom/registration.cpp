@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tidemark/torch/phantom/kernel.h"
+#include "tidemark/torch/phantom/silent_override.h"
 
 namespace tidemark::phantom {
 namespace {
@@ -36,19 +37,6 @@ bool is_collective(const OperatorHandle& op) {
   return op.schema().name().starts_with("c10d::") && op.hasKernelForDispatchKey(DispatchKey::CUDA);
 }
 
-// Overriding a CUDA build's own kernels is the point; PyTorch would warn of each.
-class NoWarnings final : public c10::WarningHandler {
- public:
-  void process(const c10::Warning&) override {}
-};
-
-void register_kernel(const OperatorHandle& op) {
-  g_handles.push_back(Dispatcher::singleton().registerImpl(
-      op.operator_name(), DispatchKey::CUDA,
-      c10::KernelFunction::makeFromBoxedFunctor(std::make_unique<PhantomKernel>(op)), {}, nullptr,
-      "tidemark virtual GPU"));
-}
-
 // For operators without a kernel of their own on the CUDA key: those registered later.
 void late_operator(const OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
   PhantomKernel* kernel = nullptr;
@@ -64,15 +52,16 @@ void late_operator(const OperatorHandle& op, c10::DispatchKeySet keys, torch::ji
 }  // namespace
 
 void register_kernels() {
-  NoWarnings quiet;
-  c10::WarningUtils::WarningHandlerGuard guard(&quiet);
+  SilentOverride override;
   Dispatcher& dispatcher = Dispatcher::singleton();
   g_handles.push_back(dispatcher.registerFallback(
       DispatchKey::CUDA, c10::KernelFunction::makeFromBoxedFunction<&late_operator>(),
       "tidemark virtual GPU"));
   for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {
     const auto op = dispatcher.findSchema(name);
-    if (op && !is_only_composite(*op) && !is_collective(*op)) register_kernel(*op);
+    if (!op || is_only_composite(*op) || is_collective(*op)) continue;
+    g_handles.push_back(
+        override.put(name, DispatchKey::CUDA, std::make_unique<PhantomKernel>(*op)));
   }
 }
 

@@ -1,13 +1,21 @@
 // Opens and closes the virtual GPUs as one thing.
 #include "tidemark/torch/phantom/session.h"
 
+#include <pthread.h>
+
 #include <ATen/ATen.h>
 #include <c10/core/Allocator.h>
 
 #include <atomic>
 
 #include "tidemark/torch/phantom/attention.h"
+#include "tidemark/torch/phantom/autograd_threads.h"
 #include "tidemark/torch/phantom/device_guard.h"
+#include "tidemark/torch/phantom/hollow_kernels.h"
+#include "tidemark/torch/phantom/hollow_memory.h"
+#include "tidemark/torch/phantom/host_certainty.h"
+#include "tidemark/torch/phantom/own_randomness.h"
+#include "tidemark/torch/phantom/recurrent.h"
 #include "tidemark/torch/phantom/registration.h"
 #include "tidemark/torch/phantom/value_questions.h"
 #include "tidemark/torch/phantom/where.h"
@@ -21,25 +29,55 @@ std::atomic<bool> g_is_open{false};
 std::atomic<std::int64_t> g_ops{0}, g_memo_hits{0};
 thread_local Place t_place;
 
+void before_fork() {
+  if (g_log) g_log->before_fork();
+}
+void after_fork_in_parent() {
+  if (g_log) g_log->after_fork(/*in_child=*/false);
+}
+void after_fork_in_child() {
+  if (g_log) g_log->after_fork(/*in_child=*/true);
+}
+
+void watch_forks() {
+  static const int watched =
+      pthread_atfork(&before_fork, &after_fork_in_parent, &after_fork_in_child);
+  TORCH_CHECK(watched == 0, "no memory to watch forks");
+}
+
 }  // namespace
 
 void open_session(const SessionOptions& options) {
   TORCH_CHECK(!g_is_open, "tidemark's virtual GPUs are on already in this process");
   g_options = options;
+  watch_forks();
   g_log = std::make_shared<StorageLog>(options.on_out_of_memory);
   g_ops = g_memo_hits = 0;
   reset_where();
   reset_questions();
+  reset_own_randomness();
+  forget_hosts();
   virtual_gpus().open(options.gpus, options.gpu);
   install_device_guard();
+  give_autograd_threads(options.gpus);
   install_attention_choice();
-  if (options.kernels) register_kernels();
+  install_recurrent_nets();
+  if (options.kernels) {
+    register_kernels();
+    install_hollow_memory();
+    register_hollow_kernels();
+  }
   g_is_open = true;
 }
 
 void close_session() {
   if (!g_is_open.exchange(false)) return;
-  deregister_kernels();
+  if (g_options.kernels) {
+    deregister_hollow_kernels();
+    remove_hollow_memory();
+    deregister_kernels();
+  }
+  remove_recurrent_nets();
   remove_attention_choice();
   remove_device_guard();
   virtual_gpus().close();

@@ -13,6 +13,7 @@
 #include "tidemark/torch/phantom/host_copies.h"
 #include "tidemark/torch/phantom/masked_index.h"
 #include "tidemark/torch/phantom/plausible_values.h"
+#include "tidemark/torch/phantom/recurrent.h"
 #include "tidemark/torch/phantom/value_questions.h"
 
 namespace tidemark::phantom {
@@ -46,7 +47,15 @@ constexpr std::array kCatalogue = {
     Entry{"aten::record_stream", &do_nothing},
     Entry{"aten::_amp_foreach_non_finite_check_and_unscale_", &unscale_gradients},
     Entry{"aten::_pack_padded_sequence", &run_parts},
+    Entry{"aten::allclose", &run_parts},
+    Entry{"aten::select_scatter", &run_parts},
+    Entry{"aten::slice_scatter", &run_parts},
+    Entry{"aten::diagonal_scatter", &run_parts},
+    Entry{"aten::as_strided_scatter", &run_parts},
     Entry{"aten::_fused_sdp_choice", &answer_attention},
+    Entry{"aten::_cudnn_rnn", &answer_recurrent},
+    Entry{"aten::_cudnn_rnn_backward", &answer_recurrent_backward},
+    Entry{"aten::_cudnn_rnn_flatten_weight", &flatten_weights},
 };
 
 struct PlausibleEntry {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "collectives.h"
 #include "source_lines.h"
 #include "tidemark/base/byte_stream.h"
 #include "tidemark/reports/json.h"
@@ -128,6 +129,7 @@ PYBIND11_MODULE(_phantom, m) {
   using namespace tidemark;
   using namespace tidemark::phantom;
   register_cuda_hooks();
+  register_phase_timer();
   m.doc() = "Virtual GPUs: real PyTorch with no GPU and no memory";
   m.def("open", &open_run, py::arg("gpus"), py::arg("gpu_name"), py::arg("memory_bytes"),
         py::arg("major"), py::arg("minor"), py::arg("multiprocessors"), py::kw_only(),
@@ -164,4 +166,5 @@ PYBIND11_MODULE(_phantom, m) {
   m.def("out_of_memory", &out_of_memory);
   m.def("diagnostics", &diagnostics);
   m.def("set_hidden_folders", &set_hidden_folders);
+  m.def("answer_collectives", &answer_collectives);
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from tidemark.virtual_cuda.library import library
 from tidemark.virtual_cuda.patches import Patches
 
 
@@ -39,10 +40,14 @@ def patch_distributed(patches: Patches, world_size: int, rank: int) -> None:
             world_size=kwargs.get("world_size", -1) if kwargs.get("world_size", -1) > 0 else world_size,
             **kept,
         )
+        library().answer_collectives(dist.group.WORLD.group_name)
 
     def make_group(*args: Any, **kwargs: Any) -> Any:
         kwargs["backend"] = "fake"
-        return new_group(*args, **kwargs)
+        group = new_group(*args, **kwargs)
+        if isinstance(group, dist.ProcessGroup):  # not where this rank is no member
+            library().answer_collectives(group.group_name)
+        return group
 
     def all_gather_object(object_list: list[Any], obj: Any, group: Any = None) -> None:
         object_list[:] = [obj] * len(object_list)

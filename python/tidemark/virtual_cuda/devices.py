@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import torch
+import torch.backends.cudnn.rnn as cudnn_rnn
 
 from tidemark.gpus import Gpu
 from tidemark.virtual_cuda.library import library
@@ -63,6 +64,16 @@ def exchange_device(device: int) -> int:
 def set_device(device: Any) -> None:
     if device is not None and index_of(device) >= 0:
         library().set_device(checked_index(device))
+
+
+# As cuDNN numbers the kinds of recurrent nets.
+_CUDNN_MODES = {"RNN_RELU": 0, "RNN_TANH": 1, "LSTM": 2, "GRU": 3}
+
+
+def _is_acceptable(tensor: torch.Tensor) -> bool:
+    """torch.backends.cudnn.is_acceptable, which asks for a library that is not there."""
+    whole = tensor.dtype in torch.backends.cudnn.CUDNN_TENSOR_DTYPES
+    return whole and bool(torch.cudnn_is_acceptable(tensor))
 
 
 def patch_devices(patches: Patches, gpu: Gpu) -> None:
@@ -130,3 +141,5 @@ def patch_devices(patches: Patches, gpu: Gpu) -> None:
     patches.set(torch.backends.cuda, "is_built", lambda: True)
     patches.set(torch.backends.cudnn, "is_available", lambda: True)
     patches.set(torch.backends.cudnn, "version", lambda: 91_900)
+    patches.set(torch.backends.cudnn, "is_acceptable", _is_acceptable)
+    patches.set(cudnn_rnn, "get_cudnn_mode", _CUDNN_MODES.__getitem__)
