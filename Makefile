@@ -16,14 +16,15 @@ CLANG_PACKAGES := clang libclang-rt-14-dev
 SOURCES := $(shell find engine readers libtorch cli python cmake -type f -not -name '*.pyc') \
   CMakeLists.txt pyproject.toml
 
-.PHONY: demo test test-cpp test-fuzz test-python bench install clean help
+.PHONY: demo test test-cpp test-fuzz test-python test-models bench install clean help
 .DEFAULT_GOAL := help
 
 help:  ## what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/' | expand -t 24
 
-demo: $(STAMPS)/installed  ## a report on the example tape
-	$(VENV)/bin/tidemark report examples/transformer.tape.txt
+demo: $(STAMPS)/installed  ## a GPT-2-like training script on a virtual H100
+	$(VENV)/bin/tidemark estimate --save build/demo.tape examples/train_gpt.py
+	$(VENV)/bin/tidemark timeline build/demo.tape
 
 test: test-cpp test-fuzz test-python  ## every test
 
@@ -40,6 +41,10 @@ test-fuzz: test-cpp
 
 test-python: $(STAMPS)/installed
 	TIDEMARK_BIN=$(CURDIR)/$(VENV)/bin/tidemark $(PY) -m pytest -q tests/python tests/cli tests/package tests/checks
+	$(PY) -m pytest -q tests/models
+
+test-models: $(STAMPS)/installed  ## every model type of transformers on virtual GPUs, into docs/models.md
+	$(PY) tests/models/sweep.py --jobs $(JOBS) --timeout 90 --markdown docs/models.md
 
 bench: $(STAMPS)/system  ## the benchmarks, one table
 	cmake --preset bench
