@@ -185,7 +185,7 @@ def small_token_ids(default: PretrainedConfig, arguments: dict[str, Any]) -> dic
 
 
 def input_settings(model_type: str) -> dict[str, Any]:
-    """Inputs that this type needs and no rule gives; None leaves one out."""
+    """The shapes of inputs that this type needs and no rule gives."""
     return OVERRIDES.get(model_type, {}).get("inputs", {})
 
 

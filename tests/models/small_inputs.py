@@ -69,15 +69,16 @@ def patches(config: Any) -> torch.Tensor:
     return torch.randn(GRID * GRID, channels * frames * side * side)
 
 
+def series(config: Any) -> torch.Tensor:
+    length = find(config, "context_length", default=32)
+    return torch.randn(BATCH, length, find(config, "num_input_channels", default=1))
+
+
 def is_dual_encoder(model: torch.nn.Module) -> bool:
     """Compares texts with pictures: it needs both."""
     config: Any = model.config
     both = hasattr(config, "text_config") and hasattr(config, "vision_config")
     return both and type(model).__name__.endswith("Model")
-
-
-def class_labels(config: Any) -> torch.Tensor:
-    return torch.zeros(BATCH, dtype=torch.long)
 
 
 MAKERS: dict[str, Any] = {
@@ -93,9 +94,7 @@ MAKERS: dict[str, Any] = {
     "input_features_mask": lambda config: torch.ones(features(config).shape[::2], dtype=torch.bool),
     "hidden_states": patches,
     "grid_thw": lambda config: torch.tensor([[1, GRID, GRID]]),
-    "past_values": lambda config: torch.randn(
-        BATCH, find(config, "context_length", default=32), find(config, "num_input_channels", default=1)
-    ),
+    "past_values": series,
 }
 
 
@@ -104,14 +103,14 @@ def inputs_for(model: torch.nn.Module, seed: int = 0) -> dict[str, Any]:
     torch.manual_seed(seed)
     config: Any = model.config
     settings = input_settings(config.model_type)
-    given = {name: made(what) for name, what in settings.items() if what is not None}
+    given = {name: made(shape) for name, shape in settings.items()}
     parameters = inspect.signature(model.forward).parameters
-    main = main_input(model, parameters)
-    for name in dict.fromkeys((main, *parameters)):
-        if name in given or name in settings or name not in MAKERS:
-            continue
-        both = name in ("input_ids", "pixel_values") and is_dual_encoder(model)
-        if name == main or both or name in WANTED or parameters[name].default is inspect.Parameter.empty:
+    wanted = {main_input(model, parameters), *WANTED}
+    if is_dual_encoder(model):
+        wanted |= {"input_ids", "pixel_values"}
+    for name, parameter in parameters.items():
+        is_needed = name in wanted or parameter.default is inspect.Parameter.empty
+        if is_needed and name in MAKERS and name not in settings:
             given[name] = MAKERS[name](config)
     return add_labels(model, parameters, fitting_mask(given), settings)
 
@@ -125,8 +124,7 @@ def main_input(model: torch.nn.Module, parameters: Any) -> str:
 
 def fitting_mask(given: dict[str, Any]) -> dict[str, Any]:
     """A mask over tokens is of no use where there are none."""
-    ids = given.get("input_ids")
-    if ids is None:
+    if "input_ids" not in given:
         given.pop("attention_mask", None)
     return given
 
@@ -145,20 +143,10 @@ def add_labels(model: torch.nn.Module, parameters: Any, given: dict[str, Any],
     elif "ConditionalGeneration" in name and "input_ids" in given:
         given["labels"] = given["input_ids"]
     elif "ImageClassification" in name:
-        given["labels"] = class_labels(model.config)
+        given["labels"] = torch.zeros(BATCH, dtype=torch.long)
     return given
 
 
-def made(what: Any) -> Any:
-    """A tensor as the settings describe it: {"shape": [...], "below": n} or {"values": [...]}."""
-    if not isinstance(what, dict):
-        return what
-    if "values" in what:
-        return torch.tensor(what["values"])
-    if "below" in what:
-        return torch.randint(0, what["below"], what["shape"])
-    if what.get("kind") == "ones":
-        return torch.ones(what["shape"], dtype=torch.long)
-    if what.get("kind") == "true":
-        return torch.ones(what["shape"], dtype=torch.bool)
-    return torch.randn(what["shape"])
+def made(shape: Any) -> torch.Tensor:
+    """A tensor as the settings describe it: {"shape": [...]}."""
+    return torch.randn(shape["shape"])

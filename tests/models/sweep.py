@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ import training  # noqa: E402
 import transformers  # noqa: E402
 from forked import run_forked  # noqa: E402
 from small_configs import small_config  # noqa: E402
-from sweep_table import markdown_table, summary  # noqa: E402
+from sweep_table import good_enough, markdown_table, summary  # noqa: E402
 from tidemark.gpus import find_gpu  # noqa: E402
 from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES  # noqa: E402
 
@@ -91,7 +92,7 @@ def import_what_all_need() -> None:
 
 
 def sweep(types: list[str], options: argparse.Namespace) -> list[dict[str, Any]]:
-    log_path = Path(options.json + ".log" if options.json else f"/tmp/sweep.{os.getpid()}.log")
+    log_path = Path(options.json + ".log") if options.json else Path(tempfile.mkstemp()[1])
     log = os.open(log_path, os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_WRONLY)
     workers = []
     for i in range(options.jobs):
@@ -119,7 +120,7 @@ def main() -> int:
     if options.markdown:
         Path(options.markdown).write_text(markdown_table(results))
     print(summary(results))
-    return 0
+    return 0 if options.cpu_only or good_enough(results) else 1
 
 
 if __name__ == "__main__":

@@ -17,6 +17,14 @@ def passes(result: Result) -> bool:
     return "error" not in result.get("phantom", {"error": ""})
 
 
+def good_enough(results: list[Result]) -> bool:
+    """Nearly all that count pass, and none ends in a crash or a hang."""
+    counted = [result for result in results if counts(result)]
+    passed = [result for result in counted if passes(result)]
+    broken = any(result.get("phantom", {}).get("ended") for result in counted)
+    return not broken and len(passed) >= 0.97 * len(counted)
+
+
 def summary(results: list[Result]) -> str:
     counted = [result for result in results if counts(result)]
     passed = [result for result in counted if passes(result)]
