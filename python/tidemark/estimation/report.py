@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 from tidemark.estimation.sizes import format_bytes
@@ -10,13 +11,27 @@ BAR = 24
 
 
 def text_report(facts: dict[str, Any], width: int = 80) -> str:
-    parts = [headline(facts)]
+    parts = [wrapped(headline(facts), width)]
     for device in facts["devices"]:
-        parts.append(device_part(device, facts["gpu"]["memory_bytes"], width))
+        parts.append(device_part(device, width))
     if not facts["devices"]:
         parts.append("No memory was allocated on a GPU.")
-    parts.append(closing(facts))
+    parts.append(wrapped(closing(facts), width))
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def wrapped(text: str, width: int) -> str:
+    """Each line of the text in as many as it needs, the later ones set in."""
+    lines = [textwrap.fill(line, width, subsequent_indent="  ") for line in text.split("\n")]
+    return "\n".join(lines)
+
+
+def shortened(text: str, width: int) -> str:
+    """At most so wide; what is left out of the middle is one dot."""
+    if len(text) <= width:
+        return text
+    kept = max(width - 1, 0)
+    return text[: kept - kept // 2] + "…" + text[len(text) - kept // 2 :]
 
 
 def headline(facts: dict[str, Any]) -> str:
@@ -52,26 +67,25 @@ def moment(at: dict[str, Any]) -> str:
     return " ".join(words)
 
 
-def device_part(device: dict[str, Any], capacity: int, width: int) -> str:
-    lines = [
-        f"{device['device']}  peak {format_bytes(device['peak_allocated_bytes'])} "
-        f"at {moment(device['at'])}",
-        "",
-    ]
+def device_part(device: dict[str, Any], width: int) -> str:
+    peak = format_bytes(device["peak_allocated_bytes"])
+    lines = [wrapped(f"{device['device']}  peak {peak} at {moment(device['at'])}", width), ""]
     total = max(device["peak_allocated_bytes"], 1)
     for name, count in sorted(device["categories"].items(), key=lambda item: -item[1]):
-        share = count / total
-        lines.append(
-            f"  {name:<18} {format_bytes(count):>12}  {100 * share:5.1f} %  "
-            + "█" * max(round(BAR * share), 1)
-        )
+        bar = "█" * max(round(BAR * count / total), 1)
+        lines.append(f"  {name:<18} {format_bytes(count):>12}  {100 * count / total:5.1f} %  {bar}")
     if device["largest"]:
         lines += ["", f"  largest of {device['alive_count']} storages alive then"]
-        for one in device["largest"]:
-            born = one["born"]
-            place = f"{born.get('op') or '?'}  {born.get('source') or ''}"
-            lines.append(f"  {format_bytes(one['allocated_bytes']):>12}  {one['category']:<14}  {place}"[:width])
+        lines += [storage_line(one, width) for one in device["largest"]]
     return "\n".join(lines)
+
+
+def storage_line(one: dict[str, Any], width: int) -> str:
+    born = one["born"]
+    start = f"  {format_bytes(one['allocated_bytes']):>12}  {one['category']:<14}  "
+    source = born.get("source") or ""
+    room = width - len(start) - len(source) - 2
+    return f"{start}{shortened(born.get('op') or '?', room)}  {source}".rstrip()
 
 
 def closing(facts: dict[str, Any]) -> str:
