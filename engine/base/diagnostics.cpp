@@ -18,11 +18,13 @@ std::string_view name_of(Severity severity) {
 
 void Diagnostics::add(std::string_view code, Severity severity, std::string where,
                       std::string message, std::int64_t count) {
-  auto known = std::find_if(all_.begin(), all_.end(), [&](auto& d) { return d.code == code; });
-  if (known != all_.end()) {
-    known->count = add_saturating(known->count, count);
+  auto known = index_.find(code);
+  if (known != index_.end()) {
+    std::int64_t& sum = all_[known->second].count;
+    sum = add_saturating(sum, count);
     return;
   }
+  index_.emplace(code, all_.size());
   all_.push_back({std::string(code), severity, count, std::move(where), std::move(message)});
 }
 
@@ -36,8 +38,8 @@ bool Diagnostics::has_errors() const {
 }
 
 const Diagnostic* Diagnostics::find(std::string_view code) const {
-  auto known = std::find_if(all_.begin(), all_.end(), [&](auto& d) { return d.code == code; });
-  return known == all_.end() ? nullptr : &*known;
+  auto known = index_.find(code);
+  return known == index_.end() ? nullptr : &all_[known->second];
 }
 
 }  // namespace tidemark

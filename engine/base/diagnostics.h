@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,7 @@ class Diagnostics {
 
  private:
   std::vector<Diagnostic> all_;
+  std::map<std::string, std::size_t, std::less<>> index_;  // by code
 };
 
 }  // namespace tidemark

@@ -110,7 +110,7 @@ void TapeBuilder::begin_scope(ScopeId scope, const Place& place) {
   Event row;
   row.scope = scope;
   write(Kind::ScopeBegin, place, row);
-  open_.push_back(scope);
+  open_.begin(scope);
 }
 
 void TapeBuilder::end_scope(ScopeId scope, const Place& place) {
@@ -118,8 +118,7 @@ void TapeBuilder::end_scope(ScopeId scope, const Place& place) {
   Event row;
   row.scope = scope;
   write(Kind::ScopeEnd, place, row);
-  auto innermost = std::find(open_.rbegin(), open_.rend(), scope);
-  if (innermost != open_.rend()) open_.erase(std::next(innermost).base());
+  open_.end(scope);
 }
 
 void TapeBuilder::begin_call(CallId call, const Place& place) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tidemark/tape/open_scopes.h"
 #include "tidemark/tape/storage_states.h"
 #include "tidemark/tape/tape.h"
 
@@ -33,7 +34,7 @@ class TapeBuilder {
   // The time of the next event. Without it each event is one nanosecond after the last.
   void set_time(std::int64_t time_ns) { next_time_ns_ = time_ns; }
   Phase phase() const { return phase_; }
-  ScopeId innermost_scope() const { return open_.empty() ? ScopeId() : open_.back(); }
+  ScopeId innermost_scope() const { return open_.innermost(); }
   const StorageStates& storages() const { return storages_; }
 
   StorageId alloc(DeviceId device, std::int64_t bytes, Category category = Category::Unknown,
@@ -86,7 +87,7 @@ class TapeBuilder {
   EventColumns events_;
   Diagnostics diagnostics_;
   StorageStates storages_;
-  std::vector<ScopeId> open_;
+  OpenScopes open_;
   Event last_;
   std::uint32_t storage_count_ = 0;
   std::int64_t next_time_ns_ = 0;

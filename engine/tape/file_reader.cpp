@@ -215,10 +215,12 @@ bool subjects_in_range(std::span<const std::uint8_t> kinds, std::span<const std:
                                                : UINT64_MAX;
     device_limits[k] = needs_device ? DeviceId::kNone : UINT32_MAX;
   }
-  bool good = true;
-  for (std::size_t i = 0; i < kinds.size(); ++i)
-    good &= (subjects[i] < subject_limits[kinds[i]]) & (devices[i] < device_limits[kinds[i]]);
-  return good;
+  unsigned bad = 0;  // no branch a row: this is part of reading every event
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    bad |= subjects[i] >= subject_limits[kinds[i]];
+    bad |= devices[i] >= device_limits[kinds[i]];
+  }
+  return bad == 0;
 }
 
 bool FileReader::ids_in_range(const EventColumns& events, std::size_t first,

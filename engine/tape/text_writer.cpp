@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tidemark/base/saturating.h"
+#include "tidemark/tape/open_scopes.h"
 #include "tidemark/tape/text_tokens.h"
 
 namespace tidemark {
@@ -33,23 +34,18 @@ class TextWriter {
     if (e.time_ns != next_time_ns_) out_ += "@" + std::to_string(e.time_ns) + " ";
     next_time_ns_ = add_saturating(e.time_ns, 1);
     if (e.kind == Kind::Phase) phase_ = e.phase;
-    if (e.kind == Kind::ScopeBegin) open_.push_back(e.scope);
+    if (e.kind == Kind::ScopeBegin && e.scope) open_.begin(e.scope);
     out_.append(2 * std::min<std::size_t>(indent(e), 12), ' ');
     out_ += name_of(e.kind);
     write_operands(e);
     write_place(e);
     out_ += "\n";
-    if (e.kind == Kind::ScopeEnd) close(e.scope);
+    if (e.kind == Kind::ScopeEnd) open_.end(e.scope);
   }
 
   std::size_t indent(const Event& e) const {
     const bool is_edge = e.kind == Kind::ScopeBegin || e.kind == Kind::ScopeEnd;
-    return open_.size() - (is_edge && !open_.empty() ? 1 : 0);
-  }
-
-  void close(ScopeId scope) {
-    auto innermost = std::find(open_.rbegin(), open_.rend(), scope);
-    if (innermost != open_.rend()) open_.erase(std::next(innermost).base());
+    return open_.size() - (is_edge && open_.size() > 0 ? 1 : 0);
   }
 
   void declare_device(const Event& e) {
@@ -138,7 +134,7 @@ class TextWriter {
     }
     if (e.stack) out_ += " at=" + stack_name(e.stack);
     if (e.stream) out_ += " stream=" + std::to_string(tables_.streams()[e.stream.value]);
-    if (!is_edge && e.scope != (open_.empty() ? ScopeId() : open_.back()))
+    if (!is_edge && e.scope != open_.innermost())
       out_ += " scope=" + (e.scope ? scope_name(e.scope) : "-");
     if (e.phase != phase_) out_.append(" phase=").append(name_of(e.phase));
   }
@@ -149,7 +145,7 @@ class TextWriter {
   std::int64_t next_time_ns_ = 0;
   DeviceId device_;
   Phase phase_ = Phase::Other;
-  std::vector<ScopeId> open_;
+  OpenScopes open_;
   std::vector<std::string> stack_names_;  // of those declared, in the order of declarations
   std::size_t declared_stacks_ = 0;
 };

@@ -2,6 +2,7 @@
 #include "tidemark/tape/verify.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <vector>
@@ -20,23 +21,21 @@ class Verifier {
   Diagnostics verify() {
     for (std::size_t i = 0; i < tape_.size(); ++i) check(i, tape_[i]);
     std::set<std::size_t> left_open;  // the first of all scopes stands in the diagnostic
-    for (const auto& [scope, begins] : open_)
-      for (const Begin& begin : begins) left_open.insert(begin.event);
+    for (const auto& [scope, phases] : open_)
+      for (const auto& begins : phases) left_open.insert(begins.begin(), begins.end());
     for (std::size_t begin : left_open) diagnose(found_, TapeProblem::ScopeLeftOpen, begin);
     return std::move(found_);
   }
 
  private:
-  struct Begin {
-    std::size_t event;
-    Phase phase;
-  };
+  // The events that began calls of a scope still open, newest last, by phase.
+  using Begins = std::array<std::vector<std::size_t>, kPhaseCount>;
 
   void check(std::size_t i, const Event& e) {
     if (i > 0 && e.time_ns < last_time_ns_) diagnose(found_, TapeProblem::TimeRunsBack, i);
     last_time_ns_ = e.time_ns;
     if (is_about_storage(e.kind)) check_storage(i, e);
-    if (e.kind == Kind::ScopeBegin) open_[e.scope].push_back({i, e.phase});
+    if (e.kind == Kind::ScopeBegin) open_[e.scope][static_cast<std::size_t>(e.phase)].push_back(i);
     if (e.kind == Kind::ScopeEnd) check_scope_end(i, e);
   }
 
@@ -58,21 +57,25 @@ class Verifier {
   }
 
   void check_scope_end(std::size_t i, const Event& e) {
-    auto open = open_.find(e.scope);
-    if (open == open_.end()) return diagnose(found_, TapeProblem::ScopeEndedTwice, i);
-    std::vector<Begin>& begins = open->second;
-    // As in replay: a call that began in the same phase is the one meant; else the newest.
-    auto meant = std::find_if(begins.rbegin(), begins.rend(),
-                              [&](const Begin& begin) { return begin.phase == e.phase; });
-    begins.erase(meant == begins.rend() ? std::prev(begins.end()) : std::prev(meant.base()));
-    if (begins.empty()) open_.erase(open);
+    std::vector<std::size_t>& meant = calls_meant(open_[e.scope], e.phase);
+    if (meant.empty()) return diagnose(found_, TapeProblem::ScopeEndedTwice, i);
+    meant.pop_back();
+  }
+
+  // As in replay: a call that began in the same phase is the one meant; else the newest.
+  static std::vector<std::size_t>& calls_meant(Begins& phases, Phase phase) {
+    auto& own = phases[static_cast<std::size_t>(phase)];
+    if (!own.empty()) return own;
+    return *std::max_element(phases.begin(), phases.end(), [](const auto& a, const auto& b) {
+      return !b.empty() && (a.empty() || a.back() < b.back());
+    });
   }
 
   const Tape& tape_;
   Diagnostics found_;
   StorageStates states_;
   std::vector<std::int64_t> totals_;
-  std::map<ScopeId, std::vector<Begin>> open_;
+  std::map<ScopeId, Begins> open_;
   std::int64_t last_time_ns_ = 0;
 };
 
