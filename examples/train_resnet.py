@@ -14,7 +14,8 @@ class Bottleneck(nn.Module):
         self.narrow = nn.Sequential(nn.Conv2d(inputs, width, 1, bias=False), nn.BatchNorm2d(width))
         self.middle = nn.Sequential(
             nn.Conv2d(width, width, 3, stride, padding=1, bias=False), nn.BatchNorm2d(width))
-        self.widen = nn.Sequential(nn.Conv2d(width, outputs, 1, bias=False), nn.BatchNorm2d(outputs))
+        self.widen = nn.Sequential(
+            nn.Conv2d(width, outputs, 1, bias=False), nn.BatchNorm2d(outputs))
         self.shortcut = nn.Identity() if inputs == outputs and stride == 1 else nn.Sequential(
             nn.Conv2d(inputs, outputs, 1, stride, bias=False), nn.BatchNorm2d(outputs))
 
