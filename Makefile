@@ -42,6 +42,8 @@ test-fuzz: test-cpp
 test-python: $(STAMPS)/installed
 	TIDEMARK_BIN=$(CURDIR)/$(VENV)/bin/tidemark $(PY) -m pytest -q tests/python tests/cli tests/package tests/checks
 	$(PY) -m pytest -q tests/models
+	$(PY) -m pytest -q tests/phantom
+	$(PY) -m pytest -q tests/estimate
 
 test-models: $(STAMPS)/installed  ## every model type of transformers on virtual GPUs, into docs/models.md
 	$(PY) tests/models/sweep.py --jobs $(JOBS) --timeout 90 --markdown docs/models.md
