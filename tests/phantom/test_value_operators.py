@@ -53,6 +53,15 @@ def test_repeats_that_are_not_known_are_one_each(gpus: Any) -> None:
     assert torch.arange(6, device="cuda").repeat_interleave(repeats).shape == (6,)
 
 
+def test_a_check_of_values_that_are_not_known_passes(gpus: Any) -> None:
+    torch._check_tensor_all(torch.randn(1024, 1024, device="cuda") < 5)
+
+
+def test_a_check_of_known_values_still_fails(gpus: Any) -> None:
+    with pytest.raises(RuntimeError):
+        torch._check_tensor_all(torch.tensor([True, False], device="cuda"))
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_grouped_products_have_one_shape_in_every_dtype(gpus: Any, dtype: torch.dtype) -> None:
     tokens = torch.empty(16, 32, device="cuda", dtype=dtype)
