@@ -68,6 +68,8 @@ class CallFrame {
   bool asks_for_cuda() const { return asks_for_cuda_; }
   bool asks_for_cpu() const { return asks_for_cpu_; }
   bool needs_grad() const { return needs_grad_; }
+  // Do tensors of two devices meet, other than single numbers of the CPU?
+  bool is_mixed() const { return is_mixed_; }
   // Is every tensor argument's value known (or is there none)? Is any phantom's?
   bool all_known() const { return all_known_; }
   bool any_known() const { return any_known_; }
@@ -96,6 +98,7 @@ class CallFrame {
   std::size_t count_, base_;
   bool touches_phantoms_ = false, asks_for_cuda_ = false, asks_for_cpu_ = false;
   bool needs_grad_ = false, all_known_ = true, any_known_ = false;
+  bool is_mixed_ = false, touches_host_ = false;
   c10::Device device_{c10::DeviceType::CUDA, current_device()};
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "tidemark/torch/phantom/known_bytes.h"
+#include "tidemark/torch/phantom/same_device.h"
 #include "tidemark/torch/phantom/session.h"
 #include "tidemark/torch/phantom/signature.h"
 #include "tidemark/torch/phantom/twin_call.h"
@@ -48,6 +49,9 @@ OperatorFacts::OperatorFacts(const c10::OperatorHandle& op)
   const bool reshapes = only_reshapes(op);
   writes = writes_any_argument(op) && !reshapes;
   overwrites = is_one_of(base, {"aten::zero_", "aten::fill_", "aten::copy_"});
+  fills = is_one_of(base, {"aten::zeros_like", "aten::ones_like", "aten::full_like",
+                           "aten::new_zeros", "aten::new_ones", "aten::new_full"});
+  mixes_devices = may_mix_devices(base);
   is_view = shares_without_writing(schema);
   leaves_values_open = reshapes || base.find("empty") != std::string::npos;
   is_random = op.hasTag(at::Tag::nondeterministic_seeded);
@@ -82,10 +86,11 @@ CallId PhantomKernel::named_call() {
 
 bool PhantomKernel::may_compute(const CallFrame& frame) const {
   if (facts_.leaves_values_open || facts_.is_view) return false;
-  return frame.all_known() || facts_.overwrites;
+  return frame.all_known() || facts_.overwrites || facts_.fills;
 }
 
 void PhantomKernel::run(CallFrame& frame, Place& place) {
+  if (frame.is_mixed() && !facts_.mixes_devices) check_devices(frame);
   const std::optional<MemoKey> key =
       facts_.may_memo && session_options().memo ? memo_key(frame) : std::nullopt;
   const MemoEntry* entry = key ? find(*key) : nullptr;
@@ -102,6 +107,7 @@ void PhantomKernel::run(CallFrame& frame, Place& place) {
   } else if (const MemoEntry* learned = learn(frame, place, key)) {
     may_be_known = learned->may_be_known;
   }
+  if (computes && facts_.fills) args[0] = shape_on_host(args[0].toTensor());
   if (computes && may_be_known) compute_known(frame, args, facts_.is_random);
   else if (forgets) forget_written(frame.op(), args);
   if (facts_.plausible) facts_.plausible(frame, args);

@@ -165,6 +165,12 @@ void set_known(const at::Tensor& phantom, const at::Tensor& values, Certainty ce
   with_layout_of(known.bytes, phantom).copy_(values);
 }
 
+at::Tensor shape_on_host(const at::Tensor& tensor) {
+  at::AutoDispatchBelowADInplaceOrView below;
+  QuietPython quiet;
+  return at::zeros({}, tensor.options().device(at::kCPU)).expand(tensor.sizes());
+}
+
 void forget(const at::Tensor& phantom) {
   if (StorageRecord* record = record_of(phantom)) record->known.reset();
 }

@@ -37,6 +37,9 @@ at::Tensor known_values(const at::Tensor& phantom);
 void set_known(const at::Tensor& phantom, const at::Tensor& values, Certainty certainty);
 void forget(const at::Tensor& phantom);
 
+// A CPU tensor of the same shape over a single element: for operators that read no more.
+at::Tensor shape_on_host(const at::Tensor& tensor);
+
 // The arguments with known values in place of phantoms, for a call on the CPU.
 torch::jit::Stack on_host(const std::vector<c10::IValue>& args);
 // Assumed as soon as one of the arguments is.

@@ -15,7 +15,8 @@ namespace {
 void release(void* context) {
   auto* record = static_cast<StorageRecord*>(context);
   report_memory(record->device, record->address, -record->bytes);
-  if (StorageLog* log = storage_log()) log->died(record->id, record->device, record->bytes);
+  if (StorageLog* log = storage_log(record->session))
+    log->died(record->id, record->device, record->bytes);
   delete record;
 }
 
@@ -23,6 +24,7 @@ c10::DataPtr new_pointer(c10::DeviceIndex device, std::int64_t bytes, const Plac
   auto record = std::make_unique<StorageRecord>();
   record->device = device;
   record->bytes = bytes;
+  record->session = session_number();
   if (StorageLog* log = storage_log()) record->id = log->born(device, bytes, place);
   void* address = record->address = bytes > 0 ? next_address(bytes) : nullptr;
   report_memory(device, address, bytes);
@@ -88,7 +90,7 @@ void settle_size(const c10::Storage& storage, const Place& place) {
   StorageRecord* record = record_of(storage);
   const auto bytes = static_cast<std::int64_t>(storage.nbytes());
   if (!record || record->bytes == bytes) return;
-  if (StorageLog* log = storage_log())
+  if (StorageLog* log = storage_log(record->session))
     record->id = log->resized(record->id, record->device, record->bytes, bytes, place);
   record->bytes = bytes;
   record->known.reset();

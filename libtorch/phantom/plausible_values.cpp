@@ -4,6 +4,8 @@
 #include <ATen/ATen.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 
+#include <cmath>
+
 #include "tidemark/torch/phantom/known_bytes.h"
 #include "tidemark/torch/phantom/quiet.h"
 #include "tidemark/torch/phantom/session.h"
@@ -48,6 +50,13 @@ void give(CallFrame& frame, bool value) {
     });
 }
 
+// Is a number that is taken to be finite equal to this? Nothing where that cannot be said.
+std::optional<bool> is_equal(const c10::IValue& self, const c10::IValue& other) {
+  if (other.isDouble() && std::isinf(other.toDouble())) return false;
+  if (other.isTensor() && self.toTensor().is_same(other.toTensor())) return true;
+  return std::nullopt;
+}
+
 }  // namespace
 
 void give_indices(CallFrame& frame, const std::vector<c10::IValue>& args) {
@@ -63,6 +72,14 @@ void give_indices(CallFrame& frame, const std::vector<c10::IValue>& args) {
 }
 
 void give_false(CallFrame& frame, const std::vector<c10::IValue>&) { give(frame, false); }
+
+void give_equal(CallFrame& frame, const std::vector<c10::IValue>& args) {
+  if (const auto equal = is_equal(args[0], args[1])) give(frame, *equal);
+}
+
+void give_unequal(CallFrame& frame, const std::vector<c10::IValue>& args) {
+  if (const auto equal = is_equal(args[0], args[1])) give(frame, !*equal);
+}
 
 void give_true(CallFrame& frame, const std::vector<c10::IValue>&) { give(frame, true); }
 

@@ -11,6 +11,9 @@ namespace tidemark::phantom {
 // choice is spread as a balanced router spreads it.
 void give_indices(CallFrame& frame, const std::vector<c10::IValue>& args);
 void give_false(CallFrame& frame, const std::vector<c10::IValue>& args);
+// Of a tensor compared with itself, or with infinity: numbers are taken to be finite.
+void give_equal(CallFrame& frame, const std::vector<c10::IValue>& args);
+void give_unequal(CallFrame& frame, const std::vector<c10::IValue>& args);
 void give_true(CallFrame& frame, const std::vector<c10::IValue>& args);
 
 }  // namespace tidemark::phantom

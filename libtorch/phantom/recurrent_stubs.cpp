@@ -47,7 +47,8 @@ auto call(const Options& o, const Tensor& input, at::IntArrayRef batch_sizes, co
 }
 
 at::IntArrayRef as_list(const Tensor& batch_sizes) {
-  return {batch_sizes.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(batch_sizes.size(0))};
+  return {batch_sizes.const_data_ptr<std::int64_t>(),
+          static_cast<std::size_t>(batch_sizes.size(0))};
 }
 
 void lstm(Tensor& output, Tensor& hy, Tensor& cy, const Tensor& input, TensorList hx,

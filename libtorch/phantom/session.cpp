@@ -26,6 +26,7 @@ namespace {
 SessionOptions g_options;
 std::shared_ptr<StorageLog> g_log;
 std::atomic<bool> g_is_open{false};
+std::atomic<std::uint32_t> g_session{0};
 std::atomic<std::int64_t> g_ops{0}, g_memo_hits{0};
 thread_local Place t_place;
 
@@ -52,6 +53,7 @@ void open_session(const SessionOptions& options) {
   g_options = options;
   watch_forks();
   g_log = std::make_shared<StorageLog>(options.on_out_of_memory);
+  ++g_session;
   g_ops = g_memo_hits = 0;
   reset_where();
   reset_questions();
@@ -88,6 +90,12 @@ bool session_is_open() { return g_is_open; }
 const SessionOptions& session_options() { return g_options; }
 
 StorageLog* storage_log() { return g_log.get(); }
+
+StorageLog* storage_log(std::uint32_t session) {
+  return session == g_session ? g_log.get() : nullptr;
+}
+
+std::uint32_t session_number() { return g_session; }
 
 std::shared_ptr<StorageLog> shared_storage_log() { return g_log; }
 

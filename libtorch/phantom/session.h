@@ -26,8 +26,10 @@ void close_session();
 bool session_is_open();
 const SessionOptions& session_options();
 
-// Null when no run is on.
+// Null when no run is on, and for a phantom that has outlived its own.
 StorageLog* storage_log();
+StorageLog* storage_log(std::uint32_t session);
+std::uint32_t session_number();
 std::shared_ptr<StorageLog> shared_storage_log();
 
 // Where this thread is in the program: operator, source line, phase.

@@ -48,10 +48,13 @@ constexpr std::array kCatalogue = {
     Entry{"aten::_amp_foreach_non_finite_check_and_unscale_", &unscale_gradients},
     Entry{"aten::_pack_padded_sequence", &run_parts},
     Entry{"aten::allclose", &run_parts},
+    Entry{"aten::view_copy", &run_parts},
     Entry{"aten::select_scatter", &run_parts},
     Entry{"aten::slice_scatter", &run_parts},
     Entry{"aten::diagonal_scatter", &run_parts},
     Entry{"aten::as_strided_scatter", &run_parts},
+    Entry{"aten::_use_cudnn_ctc_loss", &answer_no},
+    Entry{"aten::_use_miopen_ctc_loss", &answer_no},
     Entry{"aten::_fused_sdp_choice", &answer_attention},
     Entry{"aten::_cudnn_rnn", &answer_recurrent},
     Entry{"aten::_cudnn_rnn_backward", &answer_recurrent_backward},
@@ -72,9 +75,10 @@ constexpr std::array kPlausible = {
     PlausibleEntry{"aten::multinomial", &give_indices},
     PlausibleEntry{"aten::isnan", &give_false},
     PlausibleEntry{"aten::isinf", &give_false},
-    PlausibleEntry{"aten::isfinite", &give_true},
+    // isfinite(x) is made of these on CUDA: x == x, |x| != infinity.
+    PlausibleEntry{"aten::eq", &give_equal},
+    PlausibleEntry{"aten::ne", &give_unequal},
     PlausibleEntry{"aten::_is_all_true", &give_true},  // torch._check: programs check what holds
-    // isfinite(x).all(): isfinite itself is made of other operators on CUDA.
     PlausibleEntry{"aten::all", &give_true},
 };
 

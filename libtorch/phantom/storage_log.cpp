@@ -44,7 +44,7 @@ void StorageLog::feed() {
 }
 
 StorageId StorageLog::born(c10::DeviceIndex device, std::int64_t bytes, const Place& place) {
-  if (bytes == 0 || is_child_) return {};
+  if (bytes == 0 || is_over_) return {};
   std::lock_guard lock(lock_);
   check_memory(device, bytes);
   builder_.set_time(now_ns() - start_ns_);
@@ -54,9 +54,11 @@ StorageId StorageLog::born(c10::DeviceIndex device, std::int64_t bytes, const Pl
   c.allocated += rounded(bytes);
   c.requested += bytes;
   c.allocated_total += rounded(bytes);
+  c.requested_total += bytes;
   c.allocated_peak = std::max(c.allocated_peak, c.allocated);
   c.requested_peak = std::max(c.requested_peak, c.requested);
   ++c.births;
+  c.births_alive_peak = std::max(c.births_alive_peak, c.births - c.deaths);
   if (!out_of_memory_ && c.allocated > virtual_gpus().model().memory_bytes) {
     const Tables& tables = builder_.tables();
     const When at{static_cast<std::int64_t>(builder_.size()) - 1,
@@ -72,7 +74,7 @@ StorageId StorageLog::born(c10::DeviceIndex device, std::int64_t bytes, const Pl
 }
 
 void StorageLog::died(StorageId storage, c10::DeviceIndex device, std::int64_t bytes) {
-  if (!storage || is_child_) return;
+  if (!storage || is_over_) return;
   std::lock_guard lock(lock_);
   builder_.set_time(now_ns() - start_ns_);
   builder_.free(storage);
@@ -115,7 +117,7 @@ StackId StorageLog::source(StackId caller, std::string_view file, std::uint32_t 
 }
 
 void StorageLog::begin_step() {
-  if (is_child_) return;
+  if (is_over_) return;
   std::lock_guard lock(lock_);
   builder_.set_time(now_ns() - start_ns_);
   builder_.begin_step();
@@ -124,7 +126,7 @@ void StorageLog::begin_step() {
 }
 
 void StorageLog::relabel(StorageId storage, Category category) {
-  if (!storage || is_child_) return;
+  if (!storage || is_over_) return;
   std::lock_guard lock(lock_);
   if (builder_.storages()[storage].category == category) return;
   builder_.set_time(now_ns() - start_ns_);
@@ -158,6 +160,7 @@ void StorageLog::reset_peak(c10::DeviceIndex device) {
   DeviceCounters& c = counters_.at(device);
   c.allocated_peak = c.allocated;
   c.requested_peak = c.requested;
+  c.births_alive_peak = c.births - c.deaths;
 }
 
 PeakAnswer StorageLog::peak() const {
@@ -184,7 +187,7 @@ void StorageLog::before_fork() {
 }
 
 void StorageLog::after_fork(bool in_child) {
-  is_child_ = is_child_ || in_child;
+  is_over_ = is_over_ || in_child;
   lock_.unlock();
 }
 
@@ -192,6 +195,7 @@ Tape StorageLog::finish() {
   std::lock_guard lock(lock_);
   for (const Diagnostic& d : diagnostics_.all())
     builder_.diagnose(d.code, d.severity, d.where, d.message, d.count);
+  is_over_ = true;
   return builder_.finish();
 }
 

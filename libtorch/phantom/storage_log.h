@@ -16,8 +16,8 @@ namespace tidemark::phantom {
 // What torch.cuda.memory_stats() tells of one device.
 struct DeviceCounters {
   std::int64_t allocated = 0, allocated_peak = 0, allocated_total = 0;
-  std::int64_t requested = 0, requested_peak = 0;
-  std::int64_t births = 0, deaths = 0;
+  std::int64_t requested = 0, requested_peak = 0, requested_total = 0;
+  std::int64_t births = 0, births_alive_peak = 0, deaths = 0;
 };
 
 enum class OnOutOfMemory : std::uint8_t { GoOn, Raise };
@@ -81,7 +81,7 @@ class StorageLog {
   std::optional<OutOfMemory> out_of_memory_;
   std::int64_t step_ = 0;
   std::int64_t start_ns_;
-  bool saves_ = false, is_child_ = false;
+  bool saves_ = false, is_over_ = false;  // over: finished, or in a forked child
   std::int64_t flushed_ns_ = 0;  // when the file last had all events
 };
 

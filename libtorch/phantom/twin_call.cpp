@@ -4,6 +4,7 @@
 #include <ATen/ATen.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 
+#include "tidemark/torch/phantom/cuda_results.h"
 #include "tidemark/torch/phantom/missing_kernel.h"
 #include "tidemark/torch/phantom/quiet.h"
 #include "tidemark/torch/phantom/written_arguments.h"
@@ -27,6 +28,7 @@ class TwinCall {
       return ask_cpu_for_shapes(frame_, place_);
     }
     check_shapes();
+    correct_results(frame_, args);
     for (std::size_t i = 0; i < frame_.result_count(); ++i)
       frame_.result(i) = with_tensors(frame_.result(i), [&](const at::Tensor& t) { return back(t); });
     for (auto& [twin, phantom] : twins_) sync(*twin.unsafeGetTensorImpl(), phantom);

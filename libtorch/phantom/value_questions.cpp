@@ -162,6 +162,12 @@ bool answer_equal(CallFrame& frame) {
   return true;
 }
 
+bool answer_no(CallFrame& frame) {
+  frame.drop_args();
+  frame.push(false);
+  return true;
+}
+
 // CUDA writes the coordinates dimension by dimension: the result is a transposed one.
 bool answer_nonzero(CallFrame& frame) {
   if (has_out(frame)) return finish(frame, at::nonzero(frame.arg(0).toTensor()));

@@ -8,8 +8,21 @@
 namespace tidemark::phantom {
 namespace {
 
-thread_local c10::DeviceIndex t_device = 0;
-thread_local std::array<c10::StreamId, kMaxGpus> t_streams{};
+// Grows with every opening: what a thread chose before counts no more.
+std::atomic<std::uint32_t> g_opened{0};
+
+struct ThreadPlace {
+  std::uint32_t opened = 0;
+  c10::DeviceIndex device = 0;
+  std::array<c10::StreamId, kMaxGpus> streams{};
+};
+
+ThreadPlace& thread_place() {
+  thread_local ThreadPlace place;
+  const std::uint32_t opened = g_opened.load(std::memory_order_relaxed);
+  if (place.opened != opened) place = {opened, 0, {}};
+  return place;
+}
 
 }  // namespace
 
@@ -17,6 +30,7 @@ void VirtualGpus::open(int count, const GpuModel& model) {
   if (count < 1 || count > kMaxGpus)
     throw std::invalid_argument("the number of virtual GPUs must be 1 to " +
                                 std::to_string(kMaxGpus));
+  ++g_opened;
   count_ = count;
   model_ = model;
 }
@@ -26,16 +40,16 @@ VirtualGpus& virtual_gpus() {
   return gpus;
 }
 
-c10::DeviceIndex current_device() { return t_device; }
+c10::DeviceIndex current_device() { return thread_place().device; }
 
 void set_current_device(c10::DeviceIndex device) {
-  if (device >= 0) t_device = device;
+  if (device >= 0) thread_place().device = device;
 }
 
-c10::StreamId current_stream(c10::DeviceIndex device) { return t_streams.at(device); }
+c10::StreamId current_stream(c10::DeviceIndex device) { return thread_place().streams.at(device); }
 
 void set_current_stream(c10::DeviceIndex device, c10::StreamId stream) {
-  t_streams.at(device) = stream;
+  thread_place().streams.at(device) = stream;
 }
 
 c10::StreamId new_stream() {
@@ -44,7 +58,10 @@ c10::StreamId new_stream() {
 }
 
 c10::Device with_index(c10::Device device) {
-  return device.has_index() ? device : c10::Device(c10::DeviceType::CUDA, t_device);
+  if (!device.has_index()) return {c10::DeviceType::CUDA, current_device()};
+  TORCH_CHECK(device.index() < virtual_gpus().count(), "CUDA error: invalid device ordinal: there is no ",
+              device, " among ", virtual_gpus().count(), " virtual GPUs");
+  return device;
 }
 
 }  // namespace tidemark::phantom

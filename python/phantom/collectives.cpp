@@ -76,7 +76,7 @@ void answer_collectives(const std::string& group) {
   const auto quiet = c10::make_intrusive<QuietGroup>(found->getRank(), found->getSize());
   // A type of backend that nothing else of this process uses: an old one would be kept.
   constexpr auto kType = c10d::ProcessGroup::BackendType::UCC;
-  for (const auto device : {c10::DeviceType::CPU, c10::DeviceType::CUDA})
+  for (const auto device : {c10::DeviceType::CPU, c10::DeviceType::CUDA, c10::DeviceType::Meta})
     found->setBackend(device, kType, quiet);
 }
 

@@ -76,7 +76,9 @@ py::dict counters(int device) {
   all["allocated_total"] = c.allocated_total;
   all["requested"] = c.requested;
   all["requested_peak"] = c.requested_peak;
+  all["requested_total"] = c.requested_total;
   all["births"] = c.births;
+  all["births_alive_peak"] = c.births_alive_peak;
   all["deaths"] = c.deaths;
   return all;
 }
@@ -154,9 +156,15 @@ PYBIND11_MODULE(_phantom, m) {
         [](std::uintptr_t cdata) { settle_size(storage_at(cdata), current_place()); });
   m.def("label", [](std::uintptr_t cdata, const std::string& category) {
     const StorageRecord* record = record_of(storage_at(cdata));
-    if (record && storage_log()) storage_log()->relabel(record->id, category_named(category).value());
+    StorageLog* log = record ? storage_log(record->session) : nullptr;
+    if (log) log->relabel(record->id, category_named(category).value());
   });
   m.def("certainty", &certainty);
+  // The number of a phantom storage's device; -1 for a storage that is no phantom's.
+  m.def("storage_device", [](std::uintptr_t cdata) {
+    const StorageRecord* record = record_of(storage_at(cdata));
+    return record ? static_cast<int>(record->device) : -1;
+  });
   m.def("enter_optimizer", &enter_optimizer);
   m.def("leave_optimizer", &leave_optimizer);
   m.def("step", [] { return storage_log()->step(); });

@@ -66,6 +66,8 @@ from tidemark._engine import (
     read_text,
     verify,
 )
+from tidemark.estimation.answer import Estimate, EstimateError
+from tidemark.estimation.function import estimate
 
 __all__ = [
     "Category",
@@ -78,6 +80,8 @@ __all__ = [
     "DiffAnswer",
     "Difference",
     "Error",
+    "Estimate",
+    "EstimateError",
     "Event",
     "EventColumns",
     "Kind",
@@ -112,6 +116,7 @@ __all__ = [
     "When",
     "__version__",
     "can_compress",
+    "estimate",
     "find_diff",
     "find_leaks",
     "find_lifetimes",

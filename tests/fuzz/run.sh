@@ -15,11 +15,15 @@ seeds=$build/seeds
 find tests/cases -name '*.case' -exec "$build/tests/fuzz/make_seeds" "$seeds" {} +
 
 cd "$build"
+# Freed memory that the sanitizer keeps back would count against the limit below.
+export ASAN_OPTIONS="${ASAN_OPTIONS:-quarantine_size_mb=32}"
 for target in text file; do
   mkdir -p "corpus/$target" "findings/$target"
   echo "fuzz_$target: $seconds s"
-  "tests/fuzz/fuzz_$target" -max_total_time="$seconds" -max_len=8192 -rss_limit_mb=512 -timeout=5 \
-    -artifact_prefix="findings/$target/" -print_final_stats=1 -print_funcs=0 \
-    -verbosity=0 \
-    "corpus/$target" "$seeds/$target"
+  set -- -max_total_time="$seconds" -max_len=8192 -rss_limit_mb=512 -timeout=5 \
+    -artifact_prefix="findings/$target/" -print_final_stats=1 -print_funcs=0 -verbosity=0
+  if [ "$target" = text ]; then
+    set -- "$@" -dict="$root/tests/fuzz/text.dict"
+  fi
+  "tests/fuzz/fuzz_$target" "$@" "corpus/$target" "$seeds/$target"
 done

@@ -8,6 +8,7 @@ import runpy
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,8 +37,8 @@ class Outcome:
         return 0 if self.facts["fits"] else 1
 
 
-def run_estimate(options: EstimateOptions) -> Outcome:
-    """Opens the GPUs, runs the script, closes them; never lets the script's error out."""
+def run_estimate(options: EstimateOptions, program: Callable[[], None] | None = None) -> Outcome:
+    """Opens the GPUs, runs the script (or `program` instead), closes them; lets no error of it out."""
     started = time.monotonic()
     set_environment(options.world_size, options.rank, options.gpus)
     open_gpus(
@@ -56,7 +57,7 @@ def run_estimate(options: EstimateOptions) -> Outcome:
     try:
         patch_distributed(patches, options.world_size, options.rank)
         steps.watch()
-        failure = run_script(options)
+        failure = failure_of(program or (lambda: run_script(options)))
         facts = gather_facts(options, steps.done, failure, time.monotonic() - started)
     finally:
         steps.stop()
@@ -67,19 +68,13 @@ def run_estimate(options: EstimateOptions) -> Outcome:
     return Outcome(facts, failure)
 
 
-def run_script(options: EstimateOptions) -> str:
-    """The traceback of the script if it failed, else nothing."""
+def failure_of(program: Callable[[], None]) -> str:
+    """Runs it; the traceback if it failed, else nothing."""
     from tidemark.estimation.steps import StepsDone
 
-    sys.argv = [options.script, *options.arguments]
     try:
         with redirect_stdout(sys.stderr):
-            if options.module:
-                sys.path.insert(0, os.getcwd())
-                runpy.run_module(options.script, run_name="__main__", alter_sys=True)
-            else:
-                sys.path.insert(0, str(Path(options.script).resolve().parent))
-                runpy.run_path(options.script, run_name="__main__")
+            program()
     except StepsDone:
         return ""
     except SystemExit as ended:
@@ -87,6 +82,16 @@ def run_script(options: EstimateOptions) -> str:
     except BaseException as error:
         return "".join(script_traceback(error))
     return ""
+
+
+def run_script(options: EstimateOptions) -> None:
+    sys.argv = [options.script, *options.arguments]
+    if options.module:
+        sys.path.insert(0, os.getcwd())
+        runpy.run_module(options.script, run_name="__main__", alter_sys=True)
+    else:
+        sys.path.insert(0, str(Path(options.script).resolve().parent))
+        runpy.run_path(options.script, run_name="__main__")
 
 
 def script_traceback(error: BaseException) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import sys
 import sysconfig
 from pathlib import Path
@@ -89,3 +90,15 @@ def close_gpus() -> None:
         return
     _patches.restore()
     library().close()
+    forget_initialisation()
+
+
+def forget_initialisation() -> None:
+    """PyTorch asks torch.cuda once whether there is CUDA, and keeps the answer: let it ask again."""
+    torch_python = ctypes.PyDLL(str(find_torch() / "lib" / "libtorch_python.so"))
+    ask_again = getattr(
+        torch_python, "_ZN5torch5utils24set_requires_device_initEN3c1010DeviceTypeEb", None
+    )
+    if ask_again is not None:
+        cuda = 1  # c10::DeviceType::CUDA
+        ask_again(ctypes.c_int8(cuda), ctypes.c_bool(True))

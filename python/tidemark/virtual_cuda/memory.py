@@ -35,17 +35,16 @@ def reset_peak(device: Any = None) -> None:
     library().reset_peak(checked_index(device))
 
 
-def _family(current: int, peak: int, total: int, freed: int) -> dict[str, int]:
-    return {"current": current, "peak": peak, "allocated": total, "freed": freed}
+def _family(current: int, peak: int, total: int) -> dict[str, int]:
+    return {"current": current, "peak": peak, "allocated": total, "freed": total - current}
 
 
 def nested_stats(device: Any = None) -> dict[str, Any]:
     c = _counters(device)
-    freed = c["allocated_total"] - c["allocated"]
-    of_bytes = _family(c["allocated"], c["allocated_peak"], c["allocated_total"], freed)
-    of_requests = _family(c["requested"], c["requested_peak"], c["allocated_total"], freed)
-    of_counts = _family(c["births"] - c["deaths"], c["births"], c["births"], c["deaths"])
-    nothing = _family(0, 0, 0, 0)
+    of_bytes = _family(c["allocated"], c["allocated_peak"], c["allocated_total"])
+    of_requests = _family(c["requested"], c["requested_peak"], c["requested_total"])
+    of_counts = _family(c["births"] - c["deaths"], c["births_alive_peak"], c["births"])
+    nothing = _family(0, 0, 0)
 
     def pools(family: dict[str, int]) -> dict[str, dict[str, int]]:
         return {pool: dict(family if pool != "small_pool" else nothing) for pool in _POOLS}

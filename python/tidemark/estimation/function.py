@@ -1,0 +1,118 @@
+"""tidemark.estimate(function): a function on virtual GPUs, in a process of its own.
+
+Virtual GPUs must be there before torch is imported, and they hide real ones for good: the caller's
+process keeps neither. The function travels by pickle, its module is imported afresh over there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tidemark.estimation.answer import Estimate, EstimateError
+from tidemark.estimation.options import EstimateOptions
+from tidemark.gpus import DEFAULT_GPU, Gpu, find_gpu
+
+# Set in the fresh process: a script without a guard would start another one for ever.
+INSIDE = "TIDEMARK_INSIDE_ESTIMATE"
+
+
+@dataclass
+class Job:
+    """All that the fresh process needs."""
+
+    options: EstimateOptions
+    program: bytes  # pickled: function and arguments
+    main_file: str  # where __main__ is to be had from, if the function is from there
+    path: list[str]
+
+
+def estimate(
+    function: Callable[..., Any],
+    *arguments: Any,
+    gpu: str | Gpu = DEFAULT_GPU,
+    gpus: int = 1,
+    world_size: int = 1,
+    rank: int = 0,
+    steps: int = 2,
+    save: str | os.PathLike[str] = "",
+    on_value: str = "plausible",
+    oom: str = "continue",
+    top: int = 10,
+) -> Estimate:
+    """Calls function(*arguments) on virtual GPUs and says what its memory would be.
+
+    Options are those of `tidemark estimate`. Raises EstimateError where the function raises.
+    """
+    if not callable(function):
+        raise TypeError(f"estimate takes a function, not {type(function).__name__} "
+                        "(for a script: tidemark estimate SCRIPT)")
+    if os.environ.get(INSIDE):
+        raise EstimateError("tidemark.estimate was called while the function's own module was being "
+                            'imported (put the call under `if __name__ == "__main__":`)')
+    options = EstimateOptions(
+        gpu=gpu if isinstance(gpu, Gpu) else find_gpu(gpu), gpus=gpus, world_size=world_size,
+        rank=rank, steps=steps, save=os.fspath(save), on_value=on_value, oom=oom, top=top,
+        quiet=True,
+    )
+    check(options)
+    return run(Job(options, pickled(function, arguments), main_file(), sys.path[:]))
+
+
+def check(options: EstimateOptions) -> None:
+    if options.on_value not in ("plausible", "zero", "bound", "error"):
+        raise ValueError(f"on_value is plausible, zero, bound or error, not {options.on_value!r}")
+    if options.oom not in ("continue", "raise"):
+        raise ValueError(f"oom is continue or raise, not {options.oom!r}")
+    if not 0 <= options.rank < options.world_size:
+        raise ValueError(f"rank {options.rank} is not in a world of {options.world_size}")
+    if options.gpus < 1 or options.steps < 0:
+        raise ValueError("gpus must be at least 1, steps must not be negative")
+
+
+def main_file() -> str:
+    file = getattr(sys.modules["__main__"], "__file__", None)
+    return str(Path(file).resolve()) if file else ""
+
+
+def pickled(function: Callable[..., Any], arguments: tuple[Any, ...]) -> bytes:
+    """By name where the fresh process finds it by name, else by value, if cloudpickle is there."""
+    by_name = getattr(function, "__module__", None) != "__main__" or bool(main_file())
+    try:
+        if by_name:
+            return pickle.dumps((function, arguments))
+    except (pickle.PicklingError, AttributeError, TypeError):
+        pass
+    try:
+        import cloudpickle
+    except ImportError:
+        raise EstimateError(
+            f"{getattr(function, '__qualname__', function)!s} cannot be sent to a fresh process (define "
+            "it at the top of a module, with arguments that can be pickled, or install cloudpickle)"
+        ) from None
+    sent: bytes = cloudpickle.dumps((function, arguments))
+    return sent
+
+
+def run(job: Job) -> Estimate:
+    with tempfile.TemporaryDirectory() as folder:
+        question, answer = Path(folder) / "job", Path(folder) / "answer.json"
+        question.write_bytes(pickle.dumps(job))
+        done = subprocess.run(
+            [sys.executable, "-m", "tidemark.estimation.job", str(question), str(answer)],
+            stdout=sys.__stderr__, env={**os.environ, INSIDE: "1"}, check=False,
+        )
+        if not answer.exists():
+            raise EstimateError(f"the estimate's process ended with exit code {done.returncode}")
+        told = json.loads(answer.read_text())
+    if told["failure"]:
+        raise EstimateError(f"the function failed on virtual GPUs:\n{told['failure']}", told["facts"])
+    return Estimate(told["facts"])

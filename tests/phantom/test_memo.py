@@ -1,0 +1,104 @@
+"""The memo never lies: calls with and without it, the second time too, and on the real device.
+
+The calls come from PyTorch's own catalogue (a seeded choice; TIDEMARK_OPERATOR_SEED is another,
+TIDEMARK_OPERATOR_SAMPLES=12 takes more of each) and from handmade_calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+import torch
+from calls import Call, Outcome, Place, run
+from cuda_answers import CudaAnswers
+from disagreements import ASK_FOR_VALUES, TOLERATED, difference
+from handmade_calls import handmade_calls
+from operator_samples import SEED, choose_calls, operator_names
+
+from tidemark.gpus import CATALOGUE
+from tidemark.virtual_cuda import close_gpus, library, open_gpus
+
+NAMES = ["handmade", "chain", *operator_names()]
+
+
+@dataclass
+class Tried:
+    call: Call
+    real: Outcome  # a GPU's own answer where one was recorded, else the CPU's
+    without_memo: Outcome
+    first: Outcome
+    again: Outcome
+    unknown: Outcome  # with arguments whose values are not known
+
+
+@pytest.fixture(scope="module")
+def tried() -> Iterator[dict[str, list[Tried]]]:
+    print(f"operators are chosen by seed {SEED}")
+    calls = [*handmade_calls(), *choose_calls()]
+    real = [_on_cpu(call) for call in calls]
+    without_memo = _on_phantoms(calls, False, [True])[0]
+    first, again, unknown = _on_phantoms(calls, True, [True, True, False])
+    by_name: dict[str, list[Tried]] = {name: [] for name in NAMES}
+    for one in zip(calls, real, without_memo, first, again, unknown):
+        by_name[one[0].operator].append(Tried(*one))
+    yield by_name
+
+
+def _on_cpu(call: Call, answers: CudaAnswers = CudaAnswers()) -> Outcome:
+    torch.manual_seed(0)
+    return answers.find(call) or run(call, Place("cpu"))
+
+
+def _on_phantoms(calls: list[Call], memo: bool, known: list[bool]) -> list[list[Outcome]]:
+    """All calls, once for each of `known`, in one session."""
+    open_gpus(CATALOGUE["h200"], memo=memo)
+    try:
+        return [[run(call, Place("cuda", values)) for call in calls] for values in known]
+    finally:
+        close_gpus()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_memo_changes_nothing(tried: dict[str, list[Tried]], name: str) -> None:
+    for one in tried[name]:
+        assert one.first == one.without_memo, f"{one.call}, first call (seed {SEED})"
+        assert one.again == one.without_memo, f"{one.call}, second call (seed {SEED})"
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ASK_FOR_VALUES])
+def test_values_change_nothing(tried: dict[str, list[Tried]], name: str) -> None:
+    for one in tried[name]:
+        if name != "handmade" or one.call.how not in ("mask", "no dimensions"):
+            assert one.unknown == one.without_memo, f"{one.call} (seed {SEED})"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_results_are_those_of_the_real_device(tried: dict[str, list[Tried]], name: str) -> None:
+    for one in tried[name]:
+        if not one.real.error:
+            wrong = difference(one.call, one.real, one.without_memo)
+            assert not wrong, f"{one.call} {wrong} (seed {SEED})"
+
+
+def test_tolerated_operators_exist() -> None:
+    assert set(TOLERATED) <= set(NAMES)
+
+
+def test_a_hit_is_a_hit(open_session) -> None:  # type: ignore[no-untyped-def]
+    """The comparisons above would hold for a memo that never hits, too."""
+    open_session()
+    weight = torch.zeros(8, 8, device="cuda")
+    for _ in range(2):
+        before = library().memo_hits()
+        (weight @ weight).relu().sum()
+    assert library().memo_hits() - before == 3
+
+
+def test_in_place_arithmetic_refuses_to_grow(gpus) -> None:  # type: ignore[no-untyped-def]
+    small = torch.zeros(5, 1, device="cuda")
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match=r"doesn't match the broadcast shape"):
+            small.clamp_max_(torch.zeros(5, 5, device="cuda"))
+        assert small.shape == (5, 1)

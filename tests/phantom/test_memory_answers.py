@@ -1,0 +1,124 @@
+"""Memory as torch.cuda tells it: by our ledger, so a script prints the estimate itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from tidemark.gpus import CATALOGUE
+
+pytestmark = pytest.mark.usefixtures("gpus")
+
+# 1000 floats are 4000 bytes, and the allocator hands out multiples of 512: 4096.
+REQUESTED, ALLOCATED = 4000, 4096
+
+
+def test_allocated_bytes_rise_and_fall() -> None:
+    assert torch.cuda.memory_allocated() == 0
+    one = torch.empty(1000, device="cuda")
+    two = torch.empty(1000, device="cuda")
+    assert torch.cuda.memory_allocated() == 2 * ALLOCATED
+    view = one[:10].view(2, 5)
+    del one
+    assert torch.cuda.memory_allocated() == 2 * ALLOCATED  # the view keeps the storage
+    del view
+    assert torch.cuda.memory_allocated() == ALLOCATED
+    del two
+    assert torch.cuda.memory_allocated() == 0
+
+
+def test_the_peak_stays_until_it_is_reset() -> None:
+    one = torch.empty(1000, device="cuda")
+    two = torch.empty(1000, device="cuda")
+    del two
+    assert torch.cuda.max_memory_allocated() == 2 * ALLOCATED
+    torch.cuda.reset_peak_memory_stats()
+    assert torch.cuda.max_memory_allocated() == ALLOCATED
+    del one
+    assert torch.cuda.max_memory_allocated("cuda:0") == ALLOCATED
+
+
+def test_each_device_has_its_own_count() -> None:
+    kept = torch.empty(1000, device="cuda:1")
+    assert torch.cuda.memory_allocated(0) == 0
+    assert torch.cuda.memory_allocated(1) == torch.cuda.memory_allocated("cuda:1") == ALLOCATED
+    with torch.cuda.device(1):
+        assert torch.cuda.memory_allocated() == ALLOCATED
+    assert kept.get_device() == 1
+    with pytest.raises(AssertionError, match="device id 2"):
+        torch.cuda.memory_allocated(2)
+
+
+def test_statistics_have_the_keys_that_pytorch_gives() -> None:
+    one = torch.empty(1000, device="cuda")
+    del one
+    two = torch.empty(1000, device="cuda")
+    stats = torch.cuda.memory_stats()
+    assert stats["allocated_bytes.all.current"] == ALLOCATED
+    assert stats["allocated_bytes.all.peak"] == ALLOCATED
+    assert stats["allocated_bytes.all.allocated"] == 2 * ALLOCATED
+    assert stats["allocated_bytes.all.freed"] == ALLOCATED
+    assert stats["requested_bytes.all.current"] == REQUESTED
+    assert stats["requested_bytes.all.allocated"] == 2 * REQUESTED
+    assert stats["requested_bytes.all.freed"] == REQUESTED
+    assert stats["allocation.all.current"] == 1 and stats["allocation.all.allocated"] == 2
+    assert stats["allocation.all.peak"] == 1
+    assert stats["num_ooms"] == 0 and stats["num_alloc_retries"] == 0
+    for key in ("reserved_bytes.all.current", "active_bytes.all.peak", "segment.all.current",
+                "inactive_split_bytes.all.current", "oversize_allocations.current"):
+        assert key in stats
+    nested: Any = torch.cuda.memory_stats_as_nested_dict()
+    assert nested["allocated_bytes"]["all"]["current"] == ALLOCATED
+    assert torch.cuda.memory_reserved() >= torch.cuda.memory_allocated()
+    assert two.numel() == 1000
+
+
+def test_free_memory_is_the_gpus_less_what_is_allocated() -> None:
+    total = CATALOGUE["h100"].memory_bytes
+    kept = torch.empty(1000, device="cuda")
+    assert torch.cuda.mem_get_info() == (total - ALLOCATED, total)
+    assert torch.cuda.mem_get_info(1) == (total, total)
+    assert torch.accelerator.memory.get_memory_info(0) == (total - ALLOCATED, total)
+    assert torch.accelerator.memory_allocated() == ALLOCATED
+    assert kept.is_cuda
+
+
+def test_reports_and_caches_answer() -> None:
+    torch.cuda.empty_cache()
+    torch.cuda.reset_accumulated_memory_stats()
+    assert "allocated" in torch.cuda.memory_summary()
+    assert torch.cuda.memory_snapshot() == []
+    torch.cuda.memory._record_memory_history()
+
+
+def test_what_an_operator_allocates_inside_does_not_count() -> None:
+    # PyTorch's meta kernel of layer norm is made of a dozen operators; CUDA's is one, with the
+    # result, the mean and the reciprocal deviation of each row.
+    rows = torch.empty(100, 1000, device="cuda")
+    torch.cuda.reset_peak_memory_stats()
+    before = torch.cuda.memory_allocated()
+    result = torch.nn.functional.layer_norm(rows, (1000,))
+    # 100 statistics of 4 bytes are 400, one block of 512 each; they die with the call.
+    assert torch.cuda.max_memory_allocated() - before == 400_384 + 2 * 512
+    assert result.shape == rows.shape
+
+
+def test_a_loss_keeps_the_room_of_its_elements_as_on_cuda() -> None:
+    a, b = torch.empty(1000, device="cuda"), torch.empty(1000, device="cuda")
+    before = torch.cuda.memory_allocated()
+    loss = torch.nn.functional.mse_loss(a, b)
+    assert torch.cuda.memory_allocated() - before == ALLOCATED and loss.dim() == 0
+    lean = torch.nn.functional.l1_loss(a, b)
+    assert torch.cuda.memory_allocated() - before == ALLOCATED + 512 and lean.dim() == 0
+
+
+def test_resized_storages_are_counted() -> None:
+    shard = torch.empty(1000, device="cuda")
+    shard.untyped_storage().resize_(0)
+    assert torch.cuda.memory_allocated() == 0
+    shard.untyped_storage().resize_(4000)
+    assert torch.cuda.memory_allocated() == ALLOCATED
+    shard.resize_(2000)
+    assert torch.cuda.memory_allocated() == 8192  # 8000 bytes rounded to 512
