@@ -16,7 +16,8 @@ CLANG_PACKAGES := clang libclang-rt-14-dev
 SOURCES := $(shell find engine readers libtorch cli python cmake -type f -not -name '*.pyc') \
   CMakeLists.txt pyproject.toml
 
-.PHONY: demo test test-cpp test-fuzz test-python test-models bench install clean help
+.PHONY: demo test test-cpp test-fuzz test-python test-package test-virtual-gpus test-models bench \
+  install clean help
 .DEFAULT_GOAL := help
 
 help:  ## what can be made
@@ -39,19 +40,27 @@ test-cpp: $(STAMPS)/system-clang
 test-fuzz: test-cpp
 	tests/fuzz/run.sh $(FUZZ_SECONDS)
 
+# Two halves at once: most tests wait for one process.
 test-python: $(STAMPS)/installed
+	$(MAKE) --no-print-directory --output-sync=target -j 2 test-package test-virtual-gpus
+
+test-package: $(STAMPS)/installed
 	TIDEMARK_BIN=$(CURDIR)/$(VENV)/bin/tidemark $(PY) -m pytest -q tests/python tests/cli tests/package tests/checks
-	$(PY) -m pytest -q tests/models
-	$(PY) -m pytest -q tests/phantom
 	$(PY) -m pytest -q tests/estimate
+	$(PY) -m pytest -q tests/oracle
+
+test-virtual-gpus: $(STAMPS)/installed
+	$(PY) -m pytest -q tests/phantom
+	$(PY) -m pytest -q tests/models
 
 test-models: $(STAMPS)/installed  ## every model type of transformers on virtual GPUs, into docs/models.md
 	$(PY) tests/models/sweep.py --jobs $(JOBS) --timeout 90 --markdown docs/models.md
 
-bench: $(STAMPS)/system  ## the benchmarks, one table
+bench: $(STAMPS)/system $(STAMPS)/installed  ## the benchmarks: ratios beside plain passes and PyTorch's tools
 	cmake --preset bench
 	cmake --build --preset bench -j $(JOBS)
 	build/bench/bench/tidemark_tape_bench
+	$(PY) bench/estimate_speed.py
 
 clean:  ## forget all builds (.venv stays)
 	rm -rf build

@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
-# Needs several processes, or a package that may be missing.
-LEFT_OUT = {"train_ddp", "train_hf_trainer"}
+# Needs several processes.
+LEFT_OUT = {"train_ddp"}
 
 REAL = """
 import runpy, sys, torch

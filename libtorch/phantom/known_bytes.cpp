@@ -152,6 +152,8 @@ at::Tensor known_values(const at::Tensor& phantom) {
   at::Tensor values = known ? with_layout_of(known->bytes, phantom)
                             : at::empty_strided(phantom.sizes(), phantom.strides(),
                                                 phantom.options().device(at::kCPU));
+  if (phantom.is_conj()) values._set_conj(true);
+  if (phantom.is_neg()) values._set_neg(true);
   if (phantom.unsafeGetTensorImpl()->is_wrapped_number())
     values.unsafeGetTensorImpl()->set_wrapped_number(true);
   return values;

@@ -17,10 +17,17 @@ std::string name_of_call(const CallFrame& frame) {
   return c10::toString(frame.op().operator_name());
 }
 
+// Enough to know why; PyTorch goes on to list every backend.
+std::string first_sentence(const std::string& message) {
+  const std::size_t end = message.find(". ");
+  return message.substr(0, std::min(end, message.find('\n')));
+}
+
 [[noreturn]] void give_up(const CallFrame& frame, const Place& place, const std::string& why) {
   TORCH_CHECK_NOT_IMPLEMENTED(
-      false, name_of_call(frame), " cannot run on a virtual GPU, at ", describe_source(place.stack),
-      ": it has no meta kernel, and ", why, " (torch.library.register_fake gives it one)");
+      false, name_of_call(frame) + " cannot run on a virtual GPU, at " +
+                 describe_source(place.stack) + ": it has no meta kernel, and " + why +
+                 " (torch.library.register_fake gives it one)");
 }
 
 class HostCall {
@@ -57,7 +64,7 @@ class HostCall {
       QuietPython quiet;
       frame_.op().callBoxed(stack);
     } catch (const c10::Error& error) {
-      give_up(frame_, place_, "the CPU says: " + error.msg());
+      give_up(frame_, place_, "the CPU says: " + first_sentence(error.msg()));
     }
   }
 

@@ -41,9 +41,10 @@ void check_devices(const CallFrame& frame) {
       if (!tensor.defined() || tensor.device() == frame.device()) return;
       const bool is_host = tensor.device().is_cpu() && strict && tensor.dim() > 0;
       TORCH_CHECK(!is_host && !is_phantom(tensor),
-                  "Expected all tensors to be on the same device, but found at least two devices, ",
-                  frame.device(), " and ", tensor.device(), "! (in ", frame.op().schema().name(),
-                  " at ", describe_source(current_place().stack), ")");
+                  "Expected all tensors to be on the same device, but found at least two devices, " +
+                      frame.device().str() + " and " + tensor.device().str() + "! (in " +
+                      frame.op().schema().name() + " at " +
+                      describe_source(current_place().stack) + ")");
     });
 }
 

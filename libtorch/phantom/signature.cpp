@@ -25,9 +25,9 @@ const char* short_name(at::ScalarType dtype) {
   }
 }
 
-void join(std::string& out, at::IntArrayRef values) {
+void join(std::string& out, at::IntArrayRef values, const char* between = ",") {
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (i > 0) out += ',';
+    if (i > 0) out += between;
     out += std::to_string(values[i]);
   }
 }
@@ -79,6 +79,12 @@ void write(std::string& out, const c10::IValue& value) {
 }
 
 }  // namespace
+
+std::string text_of(at::IntArrayRef sizes) {
+  std::string out = "[";
+  join(out, sizes, ", ");
+  return out + "]";
+}
 
 std::string signature_of(const CallFrame& frame) {
   std::string out = "(";

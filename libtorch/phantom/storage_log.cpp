@@ -99,10 +99,11 @@ void StorageLog::check_memory(c10::DeviceIndex device, std::int64_t wanted) {
   const std::int64_t capacity = virtual_gpus().model().memory_bytes;
   const std::int64_t allocated = counters_[device].allocated;
   if (allocated + rounded(wanted) <= capacity) return;
-  TORCH_CHECK_WITH(OutOfMemoryError, false, "CUDA out of memory. Tried to allocate ",
-                   format_bytes(wanted), ". GPU ", static_cast<int>(device),
-                   " has a total capacity of ", format_bytes(capacity), " of which ",
-                   format_bytes(capacity - allocated), " is free. (tidemark's virtual GPU)");
+  TORCH_CHECK_WITH(OutOfMemoryError, false,
+                   "CUDA out of memory. Tried to allocate " + format_bytes(wanted) + ". GPU " +
+                       std::to_string(device) + " has a total capacity of " +
+                       format_bytes(capacity) + " of which " + format_bytes(capacity - allocated) +
+                       " is free. (tidemark's virtual GPU)");
 }
 
 CallId StorageLog::call(std::string_view op, std::string_view signature) {

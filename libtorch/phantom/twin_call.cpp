@@ -7,6 +7,7 @@
 #include "tidemark/torch/phantom/cuda_results.h"
 #include "tidemark/torch/phantom/missing_kernel.h"
 #include "tidemark/torch/phantom/quiet.h"
+#include "tidemark/torch/phantom/signature.h"
 #include "tidemark/torch/phantom/written_arguments.h"
 
 namespace tidemark::phantom {
@@ -74,8 +75,9 @@ class TwinCall {
   void check_shapes() const {
     if (twins_.empty() || !keeps_shape_in_place(frame_.op())) return;
     const auto& [twin, phantom] = twins_.front();
-    TORCH_CHECK(twin.sizes() == phantom.sizes(), "output with shape ", phantom.sizes(),
-                " doesn't match the broadcast shape ", twin.sizes());
+    TORCH_CHECK(twin.sizes() == phantom.sizes(),
+                "output with shape " + text_of(phantom.sizes()) +
+                    " doesn't match the broadcast shape " + text_of(twin.sizes()));
   }
 
   // In-place operators may have changed the twin's shape, or its storage's size.

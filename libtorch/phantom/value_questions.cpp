@@ -37,9 +37,9 @@ std::string here() { return describe_source(current_place().stack); }
 // Notes that an answer is not known; throws under the policy that wants none.
 void note_assumption(const CallFrame& frame, const char* code, const std::string& sentence) {
   const std::string name = frame.op().schema().name();
-  TORCH_CHECK(session_options().on_value != OnValue::Error, name,
-              " asks for a value that a virtual GPU cannot know, at ", here(),
-              " (tidemark --on-value error)");
+  TORCH_CHECK(session_options().on_value != OnValue::Error,
+              name + " asks for a value that a virtual GPU cannot know, at " + here() +
+                  " (tidemark --on-value error)");
   storage_log()->diagnose(code, Severity::Note, here(), name + ": " + sentence);
 }
 

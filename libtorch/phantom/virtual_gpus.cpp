@@ -59,8 +59,9 @@ c10::StreamId new_stream() {
 
 c10::Device with_index(c10::Device device) {
   if (!device.has_index()) return {c10::DeviceType::CUDA, current_device()};
-  TORCH_CHECK(device.index() < virtual_gpus().count(), "CUDA error: invalid device ordinal: there is no ",
-              device, " among ", virtual_gpus().count(), " virtual GPUs");
+  TORCH_CHECK(device.index() < virtual_gpus().count(),
+              "CUDA error: invalid device ordinal: there is no " + device.str() + " among " +
+                  std::to_string(virtual_gpus().count()) + " virtual GPUs");
   return device;
 }
 

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-# The Trainer needs the package accelerate, which the tests do not install.
-SCRIPTS = sorted(p.stem for p in EXAMPLES.glob("train_*.py") if p.stem != "train_hf_trainer")
+SCRIPTS = sorted(p.stem for p in EXAMPLES.glob("train_*.py"))
 
 
 def estimate(*words: str) -> tuple[int, dict[str, Any]]:

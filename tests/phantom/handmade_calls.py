@@ -130,6 +130,10 @@ def handmade_calls(chains: int = 150) -> Iterator[Call]:
         yield Call("chain", f"chain {number}", _chain(number), (_matrix(),))
 
 
+def _zeros(count: int, device: torch.device) -> torch.Tensor:
+    return torch.zeros(count, dtype=torch.long, device=device)
+
+
 def _chain(number: int) -> Function:
     """A random walk of views and changes; every stop is a result."""
     choose = random.Random(number)
@@ -163,7 +167,8 @@ _STEPS: list[Callable[[torch.Tensor, int], torch.Tensor]] = [
     lambda t, n: t.flatten(0, 1),
     lambda t, n: t.contiguous(),
     lambda t, n: t.clone(),
-    lambda t, n: t.add_(n),
+    # Into a tensor whose elements overlap no real kernel writes; PyTorch's meta kernels would.
+    lambda t, n: t.add_(n) if 0 not in t.stride() else t,
     lambda t, n: t.mul(n + 0.5),
     lambda t, n: t.to(torch.float64),
     lambda t, n: t.to(torch.int32),
@@ -178,6 +183,6 @@ _STEPS: list[Callable[[torch.Tensor, int], torch.Tensor]] = [
     lambda t, n: t.tril(),
     lambda t, n: t.unfold(0, 1, 1),
     lambda t, n: t > n,
-    lambda t, n: t.index_select(0, torch.zeros(n, dtype=torch.long, device=t.device)),
+    lambda t, n: t.index_select(0, _zeros(n if t.size(0) else 0, t.device)),
     lambda t, n: t.sort(0).values,
 ]

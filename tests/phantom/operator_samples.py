@@ -15,8 +15,10 @@ from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils._pytree import tree_leaves, tree_map
 
 SEED = int(os.environ.get("TIDEMARK_OPERATOR_SEED", "20260"))
-# More samples of each operator, where time does not matter: 3 are chosen among the first 12.
-SAMPLES = int(os.environ.get("TIDEMARK_OPERATOR_SAMPLES", "3"))
+# Of each operator and dtype so many samples are chosen, among its first 12.
+SAMPLES = 3
+# One in so many of the calls is made; 1 makes them all, where time does not matter.
+SHARE = int(os.environ.get("TIDEMARK_OPERATOR_SHARE", "3"))
 DTYPES = (torch.float32, torch.int64, torch.bool, torch.complex64, torch.bfloat16, torch.uint8)
 
 LEFT_OUT = (
@@ -37,10 +39,14 @@ def operator_names() -> list[str]:
 def choose_calls() -> Iterator[Call]:
     """The same calls for the same seed: for each operator some dtypes, samples and layouts."""
     for op in operators():
-        chosen = random.Random(f"{SEED} {op.formatted_name}")
-        for dtype in _choose_dtypes(op, chosen):
-            for number, sample in _choose_samples(op, dtype, chosen):
-                yield from _calls_of(op, f"{str(dtype)[6:]} sample {number}", sample, chosen)
+        yield from itertools.islice(_calls_for(op), 0, None, SHARE)
+
+
+def _calls_for(op: Any) -> Iterator[Call]:
+    chosen = random.Random(f"{SEED} {op.formatted_name}")
+    for dtype in _choose_dtypes(op, chosen):
+        for number, sample in _choose_samples(op, dtype, chosen):
+            yield from _calls_of(op, f"{str(dtype)[6:]} sample {number}", sample, chosen)
 
 
 def _choose_dtypes(op: Any, chosen: random.Random) -> list[torch.dtype]:

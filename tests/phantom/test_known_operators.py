@@ -25,8 +25,10 @@ from tidemark.virtual_cuda import close_gpus, library, open_gpus
 # What these return was never written.
 UNWRITTEN = {
     "empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided",
-    "resize_", "resize_as_",
 }
+# Their lengths become numbers of the call: what a value decides once it has left its tensor
+# (.item() too) is counted as an assumption, but cannot be followed.
+NUMBERS_FROM_TENSORS = {"nn_functional_ctc_loss"}
 
 
 @dataclass
@@ -46,7 +48,7 @@ def tensors_of(value: Any) -> list[torch.Tensor]:
 
 
 def make(call: Call, place: Place) -> list[torch.Tensor] | None:
-    """The results and the arguments after the call; nothing where it raises."""
+    """The results and (but for UNWRITTEN ones) the arguments after the call; none where it raises."""
     args, kwargs = tree_map(place, call.args), tree_map(place, call.kwargs)
     try:
         with warnings.catch_warnings():
@@ -54,8 +56,8 @@ def make(call: Call, place: Place) -> list[torch.Tensor] | None:
             returned = call.function(*args, **kwargs)
     except Exception:
         return None
-    all_tensors = [t for t in tensors_of((returned, args, kwargs)) if t.layout == torch.strided]
-    return [tensor.detach() for tensor in all_tensors]
+    seen = returned if call.operator in UNWRITTEN else (returned, args, kwargs)
+    return [tensor.detach() for tensor in tensors_of(seen) if tensor.layout == torch.strided]
 
 
 def is_same(a: torch.Tensor, b: torch.Tensor) -> bool:
@@ -107,7 +109,7 @@ def check(call: Call, lies: Lies, choose: random.Random) -> None:
     if real is None or other_seed is None or phantoms is None:
         return
     for result, expected, again in zip(phantoms, real, other_seed):
-        if result.is_cpu or certainty(result) != "known":
+        if result.is_cpu or not expected.is_cpu or certainty(result) != "known":
             continue
         lies.known[call.operator] += 1
         if not is_same(result.cpu(), expected):
@@ -121,7 +123,7 @@ def check(call: Call, lies: Lies, choose: random.Random) -> None:
 
 def check_uncertain(call: Call, lies: Lies, choose: random.Random, real: list[torch.Tensor]) -> None:
     candidates = [t for t in tensors_of((call.args, call.kwargs)) if t.layout == torch.strided]
-    if not candidates:
+    if not candidates or call.operator in NUMBERS_FROM_TENSORS:
         return
     uncertain = choose.choice(candidates)
     storage = uncertain.untyped_storage()._cdata
@@ -137,7 +139,8 @@ def check_uncertain(call: Call, lies: Lies, choose: random.Random, real: list[to
         if phantoms is None or moved is None:
             continue
         for result, one, another in zip(phantoms, real, moved):
-            if not result.is_cpu and certainty(result) == "known" and not is_same(one, another):
+            is_compared = not result.is_cpu and one.is_cpu and another.is_cpu
+            if is_compared and certainty(result) == "known" and not is_same(one, another):
                 word = "assumed" if assumed else "unknown"
                 lies.found[call.operator].append(f"{call}: calls known what follows from {word}")
 

@@ -1,7 +1,7 @@
 """The memo never lies: calls with and without it, the second time too, and on the real device.
 
 The calls come from PyTorch's own catalogue (a seeded choice; TIDEMARK_OPERATOR_SEED is another,
-TIDEMARK_OPERATOR_SAMPLES=12 takes more of each) and from handmade_calls.
+TIDEMARK_OPERATOR_SHARE=1 makes three times as many) and from handmade_calls.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import runpy
@@ -57,9 +58,12 @@ def run_estimate(options: EstimateOptions, program: Callable[[], None] | None = 
     try:
         patch_distributed(patches, options.world_size, options.rank)
         steps.watch()
+        # Python's garbage collector need not look at all that torch has made so far again and again.
+        gc.freeze()
         failure = failure_of(program or (lambda: run_script(options)))
         facts = gather_facts(options, steps.done, failure, time.monotonic() - started)
     finally:
+        gc.unfreeze()
         steps.stop()
         progress.clear()
         patches.restore()

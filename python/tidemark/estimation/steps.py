@@ -22,6 +22,7 @@ class OptimizerSteps:
         self._on_step = on_step
         self._counts: dict[int, int] = {}
         self._handles: list[Any] = []
+        self._labelled: dict[int, tuple[int, int]] = {}
 
     def watch(self) -> None:
         from torch.optim.optimizer import (
@@ -40,22 +41,31 @@ class OptimizerSteps:
         self._handles = []
 
     def _before(self, optimizer: torch.optim.Optimizer, *_: Any) -> None:
+        is_new = self._labelled.get(id(optimizer)) != sizes_of(optimizer)
         for group in optimizer.param_groups:
             for parameter in group["params"]:
-                label(parameter, "Parameter")
                 label(parameter.grad, "Gradient")
+                if is_new:
+                    label(parameter, "Parameter")
         library().enter_optimizer()
 
     def _after(self, optimizer: torch.optim.Optimizer, *_: Any) -> None:
         library().leave_optimizer()
-        for state in optimizer.state.values():
-            for value in state.values() if isinstance(state, dict) else ():
-                label(value, "OptimizerState")
+        if self._labelled.get(id(optimizer)) != sizes_of(optimizer):
+            for state in optimizer.state.values():
+                for value in state.values() if isinstance(state, dict) else ():
+                    label(value, "OptimizerState")
+            self._labelled[id(optimizer)] = sizes_of(optimizer)
         self._counts[id(optimizer)] = self._counts.get(id(optimizer), 0) + 1
         self.done = min(self._counts.values())
         self._on_step(self.done)
         if self.wanted and self.done >= self.wanted:
             raise StepsDone
+
+
+def sizes_of(optimizer: torch.optim.Optimizer) -> tuple[int, int]:
+    """Parameters and states stay what they are from step to step, unless there are more of them."""
+    return sum(len(group["params"]) for group in optimizer.param_groups), len(optimizer.state)
 
 
 def label(value: Any, category: str) -> None:

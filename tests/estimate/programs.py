@@ -1,0 +1,29 @@
+"""Functions that tests estimate: they travel to a fresh process by name."""
+
+import os
+
+import torch
+
+
+def train(width: int, steps: int = 10) -> None:
+    print("training on", torch.cuda.get_device_name())
+    model = torch.nn.Linear(width, width).cuda()
+    optimizer = torch.optim.SGD(model.parameters())
+    for _ in range(steps):
+        model(torch.empty(8, width, device="cuda")).sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+def fail(width: int) -> None:
+    torch.empty(width, device="cuda")
+    raise ValueError("not today")
+
+
+def leave() -> None:
+    os._exit(7)
+
+
+def use_all_devices() -> None:
+    for device in range(torch.cuda.device_count()):
+        torch.empty(1000 * (device + 1), device=f"cuda:{device}")
