@@ -29,6 +29,7 @@ class TwinCall {
       return ask_cpu_for_shapes(frame_, place_);
     }
     check_shapes();
+    if (frame_.op().schema().name() == "aten::as_strided") check_bounds(frame_.result(0).toTensor());
     correct_results(frame_, args);
     for (std::size_t i = 0; i < frame_.result_count(); ++i)
       frame_.result(i) = with_tensors(frame_.result(i), [&](const at::Tensor& t) { return back(t); });
@@ -78,6 +79,19 @@ class TwinCall {
     TORCH_CHECK(twin.sizes() == phantom.sizes(),
                 "output with shape " + text_of(phantom.sizes()) +
                     " doesn't match the broadcast shape " + text_of(twin.sizes()));
+  }
+
+  // A real kernel refuses a view past the end of its storage; the meta kernel does not look.
+  static void check_bounds(const at::Tensor& view) {
+    if (view.numel() == 0) return;
+    std::int64_t last = view.storage_offset();
+    for (std::int64_t i = 0; i < view.dim(); ++i) last += (view.size(i) - 1) * view.stride(i);
+    const auto needed = (last + 1) * static_cast<std::int64_t>(view.itemsize());
+    const auto there = static_cast<std::int64_t>(view.storage().nbytes());
+    TORCH_CHECK(needed <= there, "setStorage: sizes " + text_of(view.sizes()) + ", strides " +
+                                     text_of(view.strides()) + " require a storage size of " +
+                                     std::to_string(needed) +
+                                     ", out of bounds for storage of size " + std::to_string(there));
   }
 
   // In-place operators may have changed the twin's shape, or its storage's size.
