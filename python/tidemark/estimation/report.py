@@ -34,6 +34,15 @@ def shortened(text: str, width: int) -> str:
     return text[: kept - kept // 2] + "…" + text[len(text) - kept // 2 :]
 
 
+def short_source(source: str | None) -> str:
+    """A line of an installed package by the package's name; others as they are."""
+    for folder in ("site-packages/", "dist-packages/"):
+        _, found, inside = (source or "").rpartition(folder)
+        if found:
+            return inside
+    return source or ""
+
+
 def headline(facts: dict[str, Any]) -> str:
     gpu, capacity = facts["gpu"]["name"], facts["gpu"]["memory_bytes"]
     peak = max((d["peak_allocated_bytes"] for d in facts["devices"]), default=0)
@@ -63,7 +72,7 @@ def moment(at: dict[str, Any]) -> str:
     if at.get("scope"):
         words.append(f"of {at['scope']}")
     if at.get("source"):
-        words.append(f"({at['source']})")
+        words.append(f"({short_source(at['source'])})")
     return " ".join(words)
 
 
@@ -83,19 +92,23 @@ def device_part(device: dict[str, Any], width: int) -> str:
 def storage_line(one: dict[str, Any], width: int) -> str:
     born = one["born"]
     start = f"  {format_bytes(one['allocated_bytes']):>12}  {one['category']:<14}  "
-    source = born.get("source") or ""
-    room = width - len(start) - len(source) - 2
-    return f"{start}{shortened(born.get('op') or '?', room)}  {source}".rstrip()
+    op, source = born.get("op") or "?", short_source(born.get("source"))
+    room = width - len(start) - 2
+    if len(op) + len(source) > room:  # each gets at least half
+        source = "…" + source[-(room - min(len(op), room // 2) - 1) :] if len(source) > room // 2 else source
+        op = shortened(op, room - len(source))
+    return f"{start}{op}  {source}".rstrip()
 
 
 def closing(facts: dict[str, Any]) -> str:
     lines = [
-        f"{facts['steps']} steps, {facts['ops']} operators in {facts['wall_seconds']:.1f} s, "
+        f"{facts['steps']} step{'' if facts['steps'] == 1 else 's'}, {facts['ops']} operators in {facts['wall_seconds']:.1f} s, "
         f"torch {facts['torch_version']}"
         + (f", rank {facts['rank']} of {facts['world_size']}" if facts["world_size"] > 1 else "")
     ]
     lines += [f"not seen: {what}" for what in facts["not_seen"]]
     for note in facts["diagnostics"]:
         times = f" ({note['count']} times)" if note["count"] > 1 else ""
-        lines.append(f"{note['severity']}: {note['message']}{times}, first at {note['where']}")
+        where = short_source(note["where"])
+        lines.append(f"{note['severity']}: {note['message']}{times}, first at {where}")
     return "\n".join(lines)
