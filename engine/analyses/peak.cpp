@@ -2,6 +2,7 @@
 #include "tidemark/analyses/peak.h"
 
 #include <algorithm>
+#include <map>
 
 #include "tidemark/analyses/feed.h"
 #include "tidemark/analyses/naming.h"
@@ -24,6 +25,26 @@ std::vector<StorageFact> largest_of(std::vector<LiveStorage> alive, std::size_t 
   std::vector<StorageFact> facts;
   for (auto one = alive.begin(); one != end; ++one) facts.push_back(describe(tables, *one));
   return facts;
+}
+
+// A storage belongs to the scope that labelled it last, else to the one it was born in.
+std::vector<ScopeShare> shares_of(const std::vector<LiveStorage>& alive, const Tables& tables) {
+  std::map<ScopeId, ScopeShare> by_scope;
+  for (const LiveStorage& one : alive) {
+    ScopeShare& share = by_scope[one.owner];
+    const std::int64_t bytes = allocated_bytes(tables, one.state);
+    share.allocated_bytes += bytes;
+    share.categories[static_cast<std::size_t>(one.state.category)] += bytes;
+  }
+  std::vector<ScopeShare> shares;
+  for (auto& [scope, share] : by_scope) {
+    share.scope = tables.scope_path(scope);
+    shares.push_back(std::move(share));
+  }
+  std::stable_sort(shares.begin(), shares.end(), [](const ScopeShare& a, const ScopeShare& b) {
+    return a.allocated_bytes > b.allocated_bytes;
+  });
+  return shares;
 }
 
 }  // namespace
@@ -61,13 +82,15 @@ struct PeakAccumulator::State {
   DevicePeak explain(const PeakKeeper& keeper) const {
     const Tables& tables = ledger.tables();
     std::vector<LiveStorage> alive = keeper.alive_at_peak(live);
+    std::vector<ScopeShare> owners = shares_of(alive, tables);
     return {.device = device_name(tables, keeper.device()),
             .allocated_bytes = keeper.row().allocated,
             .requested_bytes = keeper.row().requested,
             .at = describe(tables, keeper.at(), keeper.event()),
             .categories = keeper.row().by_category,
             .alive_count = static_cast<std::int64_t>(alive.size()),
-            .largest = largest_of(std::move(alive), options.top, tables)};
+            .largest = largest_of(std::move(alive), options.top, tables),
+            .owners = std::move(owners)};
   }
 };
 

@@ -14,6 +14,13 @@ struct PeakOptions : Selection {
   std::size_t top = 10;  // how many of the largest storages
 };
 
+// What one module, or what is outside of all, owns of the storages alive at the peak.
+struct ScopeShare {
+  std::string scope;  // empty: outside of all
+  std::int64_t allocated_bytes = 0;
+  CategoryBytes categories{};
+};
+
 struct DevicePeak {
   std::string device;
   std::int64_t allocated_bytes = 0, requested_bytes = 0;
@@ -21,6 +28,7 @@ struct DevicePeak {
   CategoryBytes categories{};       // allocated bytes; they sum to allocated_bytes
   std::int64_t alive_count = 0;     // storages alive at the peak
   std::vector<StorageFact> largest;  // the largest of them first
+  std::vector<ScopeShare> owners;    // all of them by scope; they sum to allocated_bytes
 };
 
 struct PeakAnswer {

@@ -13,7 +13,8 @@ void LiveSet::insert(const Event& e, const StorageState& state, const Moment& no
     slot = static_cast<std::uint32_t>(slots_.size());
     slots_.emplace_back();
   }
-  slots_[slot] = {e.storage(), state, {now, e.scope, e.stack, e.call, e.phase}, now.event};
+  slots_[slot] = {e.storage(), state, {now, e.scope, e.stack, e.call, e.phase}, e.scope,
+                   now.event};
 }
 
 void LiveSet::erase(StorageId storage) {

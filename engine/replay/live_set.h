@@ -20,6 +20,7 @@ struct LiveStorage {
   StorageId storage;
   StorageState state;
   Birth born;
+  ScopeId owner;  // the scope that labelled it last, else the one it was born in
   std::int64_t changed_event = -1;  // the last that changed it; at first its birth
 };
 
@@ -30,7 +31,7 @@ class LiveSet {
     if (e.kind > Kind::Relabel) return;
     if (change.after.alive() && e.kind == Kind::Alloc) insert(e, change.after, now);
     else if (change.before.alive() && !change.after.alive()) erase(e.storage());
-    else if (change.after.alive()) update(e.storage(), change.after, now);
+    else if (change.after.alive()) update(e, change.after, now);
   }
 
   // Null when the storage is not alive.
@@ -45,10 +46,11 @@ class LiveSet {
   static constexpr std::uint32_t kNone = UINT32_MAX;
   void insert(const Event& e, const StorageState& state, const Moment& now);
   void erase(StorageId storage);
-  void update(StorageId storage, const StorageState& state, const Moment& now) {
-    LiveStorage& one = slots_[slot_of_[storage.value]];
+  void update(const Event& e, const StorageState& state, const Moment& now) {
+    LiveStorage& one = slots_[slot_of_[e.subject]];
     one.state = state;
     one.changed_event = now.event;
+    if (e.kind == Kind::Relabel && e.scope) one.owner = e.scope;
   }
 
   std::vector<std::uint32_t> slot_of_;  // by storage

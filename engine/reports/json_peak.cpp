@@ -21,6 +21,16 @@ void write_device(JsonWriter& json, const DevicePeak& peak) {
     json.end_object();
   }
   json.end_array();
+  json.key("owners");
+  json.begin_array();
+  for (const ScopeShare& share : peak.owners) {
+    json.begin_object(JsonShape::Flat);
+    json.member_if_known("scope", share.scope);
+    json.member("allocated_bytes", share.allocated_bytes);
+    write_categories(json, "categories", share.categories);
+    json.end_object();
+  }
+  json.end_array();
   json.end_object();
 }
 

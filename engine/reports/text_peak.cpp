@@ -1,4 +1,6 @@
 // The peak in words: how much and when, what it was made of, and the largest storages.
+#include <algorithm>
+
 #include "tidemark/base/utf8.h"
 #include "tidemark/reports/bars.h"
 #include "tidemark/reports/layout.h"
@@ -14,6 +16,31 @@ void add_largest(Page& page, const DevicePeak& peak) {
     table.add({storage_name(fact.storage), page.bytes(fact.allocated_bytes),
                std::string(name_of(fact.category)), stage_words(fact.born.step, fact.born.phase),
                place_words(fact.born.scope, fact.born.op, fact.born.source)});
+  table.draw(page);
+}
+
+// "Activation 62.0%"
+std::string largest_part(const ScopeShare& share) {
+  const auto sorted = sorted_categories(share.categories);
+  if (sorted.empty()) return "-";
+  return std::string(name_of(sorted.front().first)) + " " +
+         percent_of(sorted.front().second, share.allocated_bytes);
+}
+
+// As many as storages are listed; nothing where no module is known.
+void add_owners(Page& page, const DevicePeak& peak, const std::string& suffix) {
+  const bool any = std::any_of(peak.owners.begin(), peak.owners.end(),
+                               [](const ScopeShare& share) { return !share.scope.empty(); });
+  if (!any || peak.largest.empty()) return;
+  page.heading("Who owns the peak" + suffix);
+  Table table({{"module"}, {"bytes", Align::Right}, {"share", Align::Right}, {"mostly"}});
+  const std::size_t count = std::min(peak.owners.size(), peak.largest.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    const ScopeShare& share = peak.owners[i];
+    table.add({share.scope.empty() ? "(outside of modules)" : share.scope,
+               page.bytes(share.allocated_bytes),
+               percent_of(share.allocated_bytes, peak.allocated_bytes), largest_part(share)});
+  }
   table.draw(page);
 }
 
@@ -56,6 +83,8 @@ std::string text_report(const PeakAnswer& answer, const TextStyle& style) {
   add_peak_headlines(page, answer);
   page.line(counted(answer.steps, "step") + ", " + counted(answer.events, "event"), Ink::Dim);
   add_peak_details(page, answer);
+  for (const DevicePeak& peak : answer.devices)
+    add_owners(page, peak, of_device(peak.device, answer.devices.size()));
   add_notes(page, answer.diagnostics);
   return page.take();
 }

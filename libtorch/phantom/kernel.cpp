@@ -71,7 +71,7 @@ void PhantomKernel::operator()(const c10::OperatorHandle& op, c10::DispatchKeySe
   count_op();
   StorageLog& log = *storage_log();
   Place place = place_of_call(log, frame.needs_grad());
-  PlaceGuard here(place);
+  PlaceGuard here(place, category_of_births(place, frame.touches_phantoms()));
   if (facts_.special) {
     set_current_call(named_call());
     if (facts_.special(frame)) return;

@@ -25,7 +25,7 @@ c10::DataPtr new_pointer(c10::DeviceIndex device, std::int64_t bytes, const Plac
   record->device = device;
   record->bytes = bytes;
   record->session = session_number();
-  if (StorageLog* log = storage_log()) record->id = log->born(device, bytes, place);
+  if (StorageLog* log = storage_log()) record->id = log->born(device, bytes, current_category(), place);
   void* address = record->address = bytes > 0 ? next_address(bytes) : nullptr;
   report_memory(device, address, bytes);
   // The pointer says "meta": views that meta kernels make of a twin take their device from it.

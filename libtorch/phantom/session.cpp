@@ -14,6 +14,7 @@
 #include "tidemark/torch/phantom/hollow_kernels.h"
 #include "tidemark/torch/phantom/hollow_memory.h"
 #include "tidemark/torch/phantom/host_certainty.h"
+#include "tidemark/torch/phantom/module_calls.h"
 #include "tidemark/torch/phantom/own_randomness.h"
 #include "tidemark/torch/phantom/recurrent.h"
 #include "tidemark/torch/phantom/registration.h"
@@ -29,6 +30,7 @@ std::atomic<bool> g_is_open{false};
 std::atomic<std::uint32_t> g_session{0};
 std::atomic<std::int64_t> g_ops{0}, g_memo_hits{0};
 thread_local Place t_place;
+thread_local Category t_category = Category::Unknown;
 
 void before_fork() {
   if (g_log) g_log->before_fork();
@@ -56,6 +58,7 @@ void open_session(const SessionOptions& options) {
   ++g_session;
   g_ops = g_memo_hits = 0;
   reset_where();
+  reset_modules();
   reset_questions();
   reset_own_randomness();
   forget_hosts();
@@ -101,9 +104,18 @@ std::shared_ptr<StorageLog> shared_storage_log() { return g_log; }
 
 const Place& current_place() { return t_place; }
 
-PlaceGuard::PlaceGuard(const Place& place) : before_(t_place) { t_place = place; }
+Category current_category() { return t_category; }
 
-PlaceGuard::~PlaceGuard() { t_place = before_; }
+PlaceGuard::PlaceGuard(const Place& place, Category category)
+    : before_(t_place), category_before_(t_category) {
+  t_place = place;
+  t_category = category;
+}
+
+PlaceGuard::~PlaceGuard() {
+  t_place = before_;
+  t_category = category_before_;
+}
 
 void set_current_call(CallId call) { t_place.call = call; }
 

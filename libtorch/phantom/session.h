@@ -32,19 +32,21 @@ StorageLog* storage_log(std::uint32_t session);
 std::uint32_t session_number();
 std::shared_ptr<StorageLog> shared_storage_log();
 
-// Where this thread is in the program: operator, source line, phase.
+// Where this thread is in the program: operator, source line, module, phase; and what is born there.
 const Place& current_place();
+Category current_category();
 
 // Sets this thread's place for the length of a call.
 class PlaceGuard {
  public:
-  explicit PlaceGuard(const Place& place);
+  PlaceGuard(const Place& place, Category category);
   ~PlaceGuard();
   PlaceGuard(const PlaceGuard&) = delete;
   PlaceGuard& operator=(const PlaceGuard&) = delete;
 
  private:
   Place before_;
+  Category category_before_;
 };
 void set_current_call(CallId call);
 // "train.py:12", for messages.

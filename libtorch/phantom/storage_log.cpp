@@ -43,12 +43,13 @@ void StorageLog::feed() {
   builder_.flush();
 }
 
-StorageId StorageLog::born(c10::DeviceIndex device, std::int64_t bytes, const Place& place) {
+StorageId StorageLog::born(c10::DeviceIndex device, std::int64_t bytes, Category category,
+                           const Place& place) {
   if (bytes == 0 || is_over_) return {};
   std::lock_guard lock(lock_);
   check_memory(device, bytes);
   builder_.set_time(now_ns() - start_ns_);
-  const StorageId id = builder_.alloc(device_id(device), bytes, Category::Unknown, place);
+  const StorageId id = builder_.alloc(device_id(device), bytes, category, place);
   feed();
   DeviceCounters& c = counters_[device];
   c.allocated += rounded(bytes);
@@ -89,7 +90,7 @@ void StorageLog::died(StorageId storage, c10::DeviceIndex device, std::int64_t b
 // nothing (as sharded parameters do) dies and is born again later.
 StorageId StorageLog::resized(StorageId storage, c10::DeviceIndex device, std::int64_t before,
                               std::int64_t after, const Place& place) {
-  const StorageId grown = born(device, after, place);
+  const StorageId grown = born(device, after, category_of(storage), place);
   died(storage, device, before);
   return grown;
 }
@@ -126,13 +127,67 @@ void StorageLog::begin_step() {
   ++step_;
 }
 
-void StorageLog::relabel(StorageId storage, Category category) {
+void StorageLog::relabel(StorageId storage, Category category, ScopeId scope) {
   if (!storage || is_over_) return;
   std::lock_guard lock(lock_);
   if (builder_.storages()[storage].category == category) return;
   builder_.set_time(now_ns() - start_ns_);
-  builder_.relabel(storage, category);
+  Place place;
+  place.scope = scope;
+  builder_.relabel(storage, category, place);
   feed();
+}
+
+Category StorageLog::category_of(StorageId storage) const {
+  if (!storage) return Category::Unknown;
+  std::lock_guard lock(lock_);
+  return builder_.storages()[storage].category;
+}
+
+ScopeId StorageLog::scope(std::string_view path) {
+  std::lock_guard lock(lock_);
+  return builder_.tables().scope(path);
+}
+
+void StorageLog::begin_scope(ScopeId scope, Phase phase) {
+  if (is_over_) return;
+  if (phase == Phase::Forward) follow_backward({});
+  std::lock_guard lock(lock_);
+  write_scope(scope, phase, true);
+}
+
+void StorageLog::end_scope(ScopeId scope, Phase phase) {
+  if (is_over_) return;
+  std::lock_guard lock(lock_);
+  write_scope(scope, phase, false);
+}
+
+void StorageLog::write_scope(ScopeId scope, Phase phase, bool begins) {
+  builder_.set_time(now_ns() - start_ns_);
+  Place place;
+  place.phase = phase;
+  if (begins) builder_.begin_scope(scope, place);
+  else builder_.end_scope(scope, place);
+  feed();
+}
+
+void StorageLog::follow_backward(ScopeId scope) {
+  if (is_over_ || backward_scope_.load(std::memory_order_relaxed) == scope.value) return;
+  std::lock_guard lock(lock_);
+  std::vector<ScopeId> path;
+  for (ScopeId at = scope; at; at = builder_.tables().scopes()[at.value].parent) path.push_back(at);
+  std::reverse(path.begin(), path.end());
+  const auto same = std::mismatch(path.begin(), path.end(), in_backward_.begin(),
+                                  in_backward_.end()).first - path.begin();
+  while (static_cast<std::ptrdiff_t>(in_backward_.size()) > same) {
+    write_scope(in_backward_.back(), Phase::Backward, false);
+    in_backward_.pop_back();
+  }
+  for (auto one = path.begin() + same; one != path.end(); ++one) {
+    write_scope(*one, Phase::Backward, true);
+    in_backward_.push_back(*one);
+  }
+  backward_scope_ = scope.value;
 }
 
 void StorageLog::diagnose(std::string_view code, Severity severity, std::string where,

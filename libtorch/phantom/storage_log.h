@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -28,16 +29,26 @@ class StorageLog {
   explicit StorageLog(OnOutOfMemory on_out_of_memory = OnOutOfMemory::GoOn);
 
   // Zero bytes are no storage to an allocator: they get no number and no event.
-  StorageId born(c10::DeviceIndex device, std::int64_t bytes, const Place& place);
+  StorageId born(c10::DeviceIndex device, std::int64_t bytes, Category category,
+                 const Place& place);
   void died(StorageId storage, c10::DeviceIndex device, std::int64_t bytes);
   StorageId resized(StorageId storage, c10::DeviceIndex device, std::int64_t before,
                     std::int64_t after, const Place& place);
+
+  ScopeId scope(std::string_view path);
+  void begin_scope(ScopeId scope, Phase phase);
+  void end_scope(ScopeId scope, Phase phase);
+  // The backward works on this module now: calls that it left end, those it is inside of begin.
+  // An empty one ends them all.
+  void follow_backward(ScopeId scope);
 
   CallId call(std::string_view op, std::string_view signature);
   StackId source(StackId caller, std::string_view file, std::uint32_t line,
                  std::string_view function);
   void begin_step();
-  void relabel(StorageId storage, Category category);
+  // A scope makes the storage that module's.
+  void relabel(StorageId storage, Category category, ScopeId scope = {});
+  Category category_of(StorageId storage) const;
   void diagnose(std::string_view code, Severity severity, std::string where, std::string message);
 
   Diagnostics diagnostics() const;
@@ -66,6 +77,7 @@ class StorageLog {
   void after_fork(bool in_child);
 
  private:
+  void write_scope(ScopeId scope, Phase phase, bool begins);
   // Feeds the event that was written last to the peak, and now and then the file to the disk.
   void feed();
   void check_memory(c10::DeviceIndex device, std::int64_t wanted);
@@ -76,6 +88,8 @@ class StorageLog {
   Diagnostics diagnostics_;
   PeakAccumulator peak_;
   std::array<DeviceCounters, kMaxGpus> counters_{};
+  std::vector<ScopeId> in_backward_;  // modules the backward is inside of, outermost first
+  std::atomic<ScopeId::rep> backward_scope_{ScopeId().value};  // the innermost of them
   std::array<DeviceId, kMaxGpus> devices_{};
   OnOutOfMemory on_out_of_memory_;
   std::optional<OutOfMemory> out_of_memory_;

@@ -1,13 +1,17 @@
-// Joins Python's line in the forward with autograd's node in the backward.
+// Joins Python's line and module in the forward with autograd's node in the backward.
 #include "tidemark/torch/phantom/where.h"
 
 #include <ATen/SequenceNumber.h>
+#include <ATen/record_function.h>
 #include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/graph_task.h>
 
 #include <array>
 #include <atomic>
+#include <optional>
+
+#include "tidemark/torch/phantom/module_calls.h"
 
 namespace tidemark::phantom {
 namespace {
@@ -16,28 +20,56 @@ std::atomic<FindSource> g_find_source{nullptr};
 std::atomic<bool> g_in_optimizer{false};
 std::atomic<bool> g_step_is_due{true};
 
-// The source line of each recent forward operator, by its autograd sequence number: what the
-// backward of that operator, which runs on a thread without Python code, is to be blamed on.
+// The source line and module of each recent forward operator, by its autograd sequence number: what
+// the backward of that operator, which runs on a thread without Python code, is to be blamed on.
+struct Forward {
+  StackId source;
+  ScopeId module;
+};
 constexpr std::size_t kRemembered = std::size_t{1} << 20;
-std::array<std::atomic<std::uint32_t>, kRemembered> g_source_of_sequence{};
+std::array<std::atomic<std::uint64_t>, kRemembered> g_forwards{};
 
-StackId source_of_backward() {
-  const auto node = torch::autograd::get_current_node();
-  if (!node) return {};
-  const std::uint32_t source = g_source_of_sequence[node->sequence_nr() % kRemembered].load();
-  return source == 0 ? StackId() : StackId(source - 1);
+// Each thread counts for itself: recomputations run on the backward's.
+std::atomic<std::uint64_t>& forward_at(std::uint64_t sequence, std::uint64_t thread) {
+  return g_forwards[(sequence + thread * 0x9e3779b97f4a7c15) % kRemembered];
 }
 
-void remember_source(StackId source) {
+void remember(const Forward& forward) {
   const std::uint64_t next = at::sequence_number::peek();
-  if (next > 0 && source) g_source_of_sequence[(next - 1) % kRemembered] = source.value + 1;
+  if (next == 0) return;
+  const std::uint64_t both = (std::uint64_t{forward.source.value} + 1) << 32 |
+                             static_cast<std::uint32_t>(forward.module.value + 1);
+  forward_at(next - 1, at::RecordFunction::currentThreadId()).store(both, std::memory_order_relaxed);
+}
+
+// Nothing for nodes that answer to no operator: those that add up a parameter's gradient.
+std::optional<Forward> forward_of_backward() {
+  const auto node = torch::autograd::get_current_node();
+  if (!node || node->sequence_nr() == UINT64_MAX) return std::nullopt;
+  const std::uint64_t both = forward_at(node->sequence_nr(), node->thread_id()).load();
+  const auto source = static_cast<std::uint32_t>(both >> 32), module = static_cast<std::uint32_t>(both);
+  return Forward{source == 0 ? StackId() : StackId(source - 1),
+                 module == 0 ? ScopeId() : ScopeId(module - 1)};
+}
+
+StackId python_source(StorageLog& log) {
+  const FindSource find = g_find_source.load();
+  return find ? find(log) : StackId();
 }
 
 // A checkpoint's forward comes again inside the backward: it records, and has lines of its own.
-StackId find_source(StorageLog& log, bool in_backward, bool records) {
-  StackId source = in_backward && !records ? source_of_backward() : StackId();
-  if (FindSource find = g_find_source.load(); find && !source) source = find(log);
-  return source || !in_backward ? source : source_of_backward();
+void place_in_backward(StorageLog& log, Place& place, bool records) {
+  const ScopeId module = current_module();
+  const auto forward = forward_of_backward();
+  place.phase = records ? Phase::Recompute : Phase::Backward;
+  place.scope = module;
+  if (!records && !module && forward) {
+    place.scope = forward->module;
+    log.follow_backward(forward->module);
+  }
+  if (!records && forward) place.stack = forward->source;
+  if (!place.stack) place.stack = python_source(log);
+  if (!place.stack && forward) place.stack = forward->source;
 }
 
 }  // namespace
@@ -46,21 +78,39 @@ void set_source_finder(FindSource find) { g_find_source = find; }
 
 Place place_of_call(StorageLog& log, bool needs_grad) {
   Place place;
-  const bool in_backward = torch::autograd::get_current_graph_task_id() != -1;
   const bool records = needs_grad && c10::GradMode::is_enabled();
-  place.stack = find_source(log, in_backward, records);
-  if (records) remember_source(place.stack);
-  if (in_backward) {
-    place.phase = Phase::Backward;
+  if (torch::autograd::get_current_graph_task_id() != -1) {
+    place_in_backward(log, place, records);
+    if (records) remember({place.stack, *place.scope});
     return place;
   }
+  place.stack = python_source(log);
+  place.scope = current_module();
+  log.follow_backward({});
+  if (records) remember({place.stack, *place.scope});
   if (g_in_optimizer) {
     place.phase = Phase::Optimizer;
     return place;
   }
-  if (records && g_step_is_due.exchange(false)) log.begin_step();
+  if (records) begin_step_if_due(log);
   place.phase = log.step() > 0 ? Phase::Forward : Phase::Other;
   return place;
+}
+
+Category category_of_births(const Place& place, bool uses_phantoms) {
+  switch (place.phase.value_or(Phase::Other)) {
+    case Phase::Forward:
+      return uses_phantoms || *place.scope ? Category::Activation : Category::Input;
+    case Phase::Recompute: return Category::Activation;
+    case Phase::Backward:
+    case Phase::Optimizer: return Category::Temporary;
+    default: return Category::Unknown;
+  }
+}
+
+void begin_step_if_due(StorageLog& log) {
+  if (g_step_is_due.load(std::memory_order_relaxed) && g_step_is_due.exchange(false))
+    log.begin_step();
 }
 
 void enter_optimizer() { g_in_optimizer = true; }
@@ -73,7 +123,7 @@ void leave_optimizer() {
 void reset_where() {
   g_in_optimizer = false;
   g_step_is_due = true;
-  for (auto& source : g_source_of_sequence) source.store(0, std::memory_order_relaxed);
+  for (auto& forward : g_forwards) forward.store(0, std::memory_order_relaxed);
 }
 
 }  // namespace tidemark::phantom

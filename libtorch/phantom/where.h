@@ -1,4 +1,4 @@
-// Where this thread is in the user's program: source line, phase, step.
+// Where this thread is in the user's program: source line, module, phase, step.
 #pragma once
 
 #include "tidemark/torch/phantom/storage_log.h"
@@ -13,6 +13,13 @@ void set_source_finder(FindSource find);
 // Called once an operator, before its results are made.
 Place place_of_call(StorageLog& log, bool needs_grad);
 
+// What results of such a call are, until somebody says more: activations in a forward, temporaries
+// in a backward and in an optimizer's step. What a step makes of nothing, outside of modules, is
+// its input.
+Category category_of_births(const Place& place, bool uses_phantoms);
+
+// A training step begins with the first operator, or module call, that records gradients.
+void begin_step_if_due(StorageLog& log);
 // The optimizer's step begins and ends; the end closes a training step.
 void enter_optimizer();
 void leave_optimizer();

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "collectives.h"
+#include "module_hooks.h"
 #include "source_lines.h"
 #include "tidemark/base/byte_stream.h"
 #include "tidemark/reports/json.h"
@@ -63,9 +64,13 @@ void close_run() {
   reset_source_lines();
 }
 
-void finish_run() {
-  if (storage_log()) storage_log()->finish();
+// Ends the tape; the modules' peaks, down to this depth, as JSON.
+std::string finish_run(std::size_t depth) {
+  ScopesOptions options;
+  options.depth = depth;
+  const Tape tape = storage_log()->finish();
   g_saved.reset();
+  return json_report(find_scopes(tape, options));
 }
 
 py::dict counters(int device) {
@@ -93,6 +98,17 @@ std::string certainty(std::uintptr_t cdata) {
   const StorageRecord* record = record_of(storage_at(cdata));
   if (!record || !record->known) return "unknown";
   return record->known->certainty == Certainty::Known ? "known" : "assumed";
+}
+
+void relabel(std::uintptr_t cdata, Category category, ScopeId scope) {
+  const StorageRecord* record = record_of(storage_at(cdata));
+  StorageLog* log = record ? storage_log(record->session) : nullptr;
+  if (log) log->relabel(record->id, category, scope);
+}
+
+void label(std::uintptr_t cdata, const std::string& category, std::int64_t scope) {
+  relabel(cdata, category_named(category).value(),
+          scope < 0 ? ScopeId() : ScopeId(static_cast<ScopeId::rep>(scope)));
 }
 
 py::object out_of_memory() {
@@ -139,7 +155,7 @@ PYBIND11_MODULE(_phantom, m) {
         py::arg("cuda_choices") = true, py::arg("memo") = true, py::arg("kernels") = true,
         py::arg("save") = "");
   m.def("close", &close_run);
-  m.def("finish", &finish_run);
+  m.def("finish", &finish_run, py::arg("depth") = 0);
   m.def("flush", [] { storage_log()->flush(); });
   m.def("is_open", &session_is_open);
   m.def("device_count", [] { return virtual_gpus().count(); });
@@ -154,11 +170,15 @@ PYBIND11_MODULE(_phantom, m) {
   m.def("reset_peak", [](int d) { storage_log()->reset_peak(static_cast<c10::DeviceIndex>(d)); });
   m.def("settle_storage",
         [](std::uintptr_t cdata) { settle_size(storage_at(cdata), current_place()); });
-  m.def("label", [](std::uintptr_t cdata, const std::string& category) {
+  m.def("label", &label, py::arg("cdata"), py::arg("category"), py::arg("scope") = -1);
+  m.def("label_input", [](std::uintptr_t cdata) {
     const StorageRecord* record = record_of(storage_at(cdata));
     StorageLog* log = record ? storage_log(record->session) : nullptr;
-    if (log) log->relabel(record->id, category_named(category).value());
+    if (log && log->category_of(record->id) == Category::Unknown)
+      log->relabel(record->id, Category::Input);
   });
+  m.def("scope", [](const std::string& path) { return storage_log()->scope(path).value; });
+  bind_module_hooks(m);
   m.def("certainty", &certainty);
   // The number of a phantom storage's device; -1 for a storage that is no phantom's.
   m.def("storage_device", [](std::uintptr_t cdata) {

@@ -20,6 +20,14 @@ PeakOptions peak_options(std::int64_t top, std::optional<std::string> device,
 }
 
 void bind_answer(py::module_& module) {
+  py::class_<ScopeShare>(module, "ScopeShare", "What one module owns at the peak.")
+      .def_property_readonly("scope", text(&ScopeShare::scope))
+      .def_readonly("allocated_bytes", &ScopeShare::allocated_bytes)
+      .def_property_readonly("categories", categories(&ScopeShare::categories))
+      .def("__repr__", [](const ScopeShare& share) {
+        return decoded("<ScopeShare: " + share.scope + " " + format_bytes(share.allocated_bytes) +
+                       ">");
+      });
   py::class_<DevicePeak>(module, "DevicePeak", "The highest moment of one device.")
       .def_property_readonly("device", text(&DevicePeak::device))
       .def_readonly("allocated_bytes", &DevicePeak::allocated_bytes)
@@ -28,6 +36,7 @@ void bind_answer(py::module_& module) {
       .def_property_readonly("categories", categories(&DevicePeak::categories))
       .def_readonly("alive_count", &DevicePeak::alive_count)
       .def_readonly("largest", &DevicePeak::largest)
+      .def_readonly("owners", &DevicePeak::owners)
       .def("__repr__", [](const DevicePeak& peak) {
         return decoded("<DevicePeak: " + describe(peak) + ">");
       });

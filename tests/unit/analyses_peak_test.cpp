@@ -51,6 +51,27 @@ TEST(Peak, TellsAllocatedFromRequestedBytes) {
   EXPECT_EQ(peak.requested_bytes, 613);
 }
 
+TEST(Peak, GivesEachStorageToTheScopeThatLabelledItElseToThatOfItsBirth) {
+  const auto answer = find_peak(
+      tape_of("alloc w 100\n"
+              "relabel w Parameter scope=net.fc\n"
+              "begin net.fc\n"
+              "alloc x 30 Activation\n"
+              "alloc y 7 Activation scope=net.act\n"
+              "end net.fc\n"
+              "relabel y Other\n"
+              "alloc z 50 Input\n"));
+  const std::vector<ScopeShare>& owners = answer.devices.at(0).owners;
+  ASSERT_EQ(owners.size(), 3u);
+  EXPECT_EQ(owners[0].scope, "net.fc");
+  EXPECT_EQ(owners[0].allocated_bytes, 130);
+  EXPECT_EQ(owners[0].categories[static_cast<std::size_t>(Category::Parameter)], 100);
+  EXPECT_EQ(owners[1].scope, "");
+  EXPECT_EQ(owners[1].allocated_bytes, 50);
+  EXPECT_EQ(owners[2].scope, "net.act");
+  EXPECT_EQ(owners[2].categories[static_cast<std::size_t>(Category::Other)], 7);
+}
+
 TEST(Peak, OfEqualMomentsTheFirstIsThePeak) {
   const auto answer = find_peak(tape_of("alloc a 10\nfree a\nalloc b 10\n"));
   EXPECT_EQ(answer.devices.at(0).at.event, 0);

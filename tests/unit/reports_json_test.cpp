@@ -16,6 +16,9 @@ DevicePeak small_peak() {
   peak.alive_count = 2;
   peak.largest = {{.storage = 3, .allocated_bytes = 512, .requested_bytes = 500,
                    .category = Category::Gradient, .device = "cuda:0"}};
+  peak.owners = {{.scope = "mlp", .allocated_bytes = 512}, {.allocated_bytes = 512}};
+  peak.owners[0].categories[index_of(Category::Gradient)] = 512;
+  peak.owners[1].categories[index_of(Category::Activation)] = 512;
   return peak;
 }
 
@@ -36,6 +39,10 @@ TEST(JsonReport, PeakHasEveryMemberAndNullForTheUnknown) {
       "alive_count": 2,
       "largest": [
         {"storage": 3, "allocated_bytes": 512, "requested_bytes": 500, "category": "Gradient", "device": "cuda:0", "born": {"event": null, "time_ns": 0, "step": 0, "phase": "other", "scope": null, "op": null, "source": null}}
+      ],
+      "owners": [
+        {"scope": "mlp", "allocated_bytes": 512, "categories": {"Gradient": 512}},
+        {"scope": null, "allocated_bytes": 512, "categories": {"Activation": 512}}
       ]
     }
   ],

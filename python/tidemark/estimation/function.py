@@ -6,6 +6,7 @@ process keeps neither. The function travels by pickle, its module is imported af
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import pickle
@@ -92,13 +93,13 @@ def pickled(function: Callable[..., Any], arguments: tuple[Any, ...]) -> bytes:
     except (pickle.PicklingError, AttributeError, TypeError):
         pass
     try:
-        import cloudpickle
+        by_value = importlib.import_module("cloudpickle")
     except ImportError:
         raise EstimateError(
             f"{getattr(function, '__qualname__', function)!s} cannot be sent to a fresh process (define "
             "it at the top of a module, with arguments that can be pickled, or install cloudpickle)"
         ) from None
-    sent: bytes = cloudpickle.dumps((function, arguments))
+    sent: bytes = by_value.dumps((function, arguments))
     return sent
 
 

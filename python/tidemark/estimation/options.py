@@ -37,6 +37,7 @@ class EstimateOptions:
     oom: str = "continue"
     cuda_choices: bool = True
     top: int = 10
+    depth: int = 3
 
 
 def _positive(text: str) -> int:
@@ -88,6 +89,8 @@ def make_parser() -> argparse.ArgumentParser:
                         help="take the kernels a CPU build takes (to compare with PyTorch's tools)")
     parser.add_argument("--top", type=_count, default=10, metavar="N",
                         help="how many of the largest storages to list (default 10)")
+    parser.add_argument("--depth", type=_count, default=3, metavar="N",
+                        help="levels of modules to show, 0 = all (default 3)")
     parser.add_argument("-m", dest="module", action="store_true",
                         help="SCRIPT is the name of a module")
     parser.add_argument("script", metavar="SCRIPT", help="the training script")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
+from tidemark.estimation.module_tables import modules_part, owners_lines
 from tidemark.estimation.sizes import format_bytes
 
 BAR = 24
@@ -13,9 +14,10 @@ BAR = 24
 def text_report(facts: dict[str, Any], width: int = 80) -> str:
     parts = [wrapped(headline(facts), width)]
     for device in facts["devices"]:
-        parts.append(device_part(device, width))
+        parts.append(device_part(device, facts["depth"], width))
     if not facts["devices"]:
         parts.append("No memory was allocated on a GPU.")
+    parts.append(modules_part(facts["modules"], width))
     parts.append(wrapped(closing(facts), width))
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -76,13 +78,14 @@ def moment(at: dict[str, Any]) -> str:
     return " ".join(words)
 
 
-def device_part(device: dict[str, Any], width: int) -> str:
+def device_part(device: dict[str, Any], depth: int, width: int) -> str:
     peak = format_bytes(device["peak_allocated_bytes"])
     lines = [wrapped(f"{device['device']}  peak {peak} at {moment(device['at'])}", width), ""]
     total = max(device["peak_allocated_bytes"], 1)
     for name, count in sorted(device["categories"].items(), key=lambda item: -item[1]):
         bar = "█" * max(round(BAR * count / total), 1)
         lines.append(f"  {name:<18} {format_bytes(count):>12}  {100 * count / total:5.1f} %  {bar}")
+    lines += owners_lines(device, depth, width)
     if device["largest"]:
         lines += ["", f"  largest of {device['alive_count']} storages alive then"]
         lines += [storage_line(one, width) for one in device["largest"]]

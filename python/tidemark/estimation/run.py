@@ -50,25 +50,29 @@ def run_estimate(options: EstimateOptions, program: Callable[[], None] | None = 
         cuda_choices=options.cuda_choices,
         save=options.save,
     )
+    from tidemark.estimation.modules import ModuleCalls
     from tidemark.estimation.steps import OptimizerSteps
 
     progress = Progress(options.steps, options.quiet)
     steps = OptimizerSteps(options.steps, progress.step)
+    modules = ModuleCalls()
     patches = Patches()
     try:
         patch_distributed(patches, options.world_size, options.rank)
         steps.watch()
+        modules.watch()
         # Python's garbage collector need not look at all that torch has made so far again and again.
         gc.freeze()
         failure = failure_of(program or (lambda: run_script(options)))
-        facts = gather_facts(options, steps.done, failure, time.monotonic() - started)
     finally:
         gc.unfreeze()
+        modules.stop()
         steps.stop()
         progress.clear()
         patches.restore()
         close_gpus()
-        library().finish()
+    facts = gather_facts(options, steps.done, failure, time.monotonic() - started)
+    facts["modules"] = module_facts(json.loads(library().finish(options.depth)))
     return Outcome(facts, failure)
 
 
@@ -128,6 +132,8 @@ def gather_facts(options: EstimateOptions, steps: int, failure: str, wall: float
         "fits": not failure and all(d["peak_allocated_bytes"] <= capacity for d in devices),
         "out_of_memory_at": library().out_of_memory(),
         "devices": devices,
+        "depth": options.depth,
+        "modules": [],
         "not_seen": not_seen(options, steps),
         "diagnostics": peak["diagnostics"] + library().diagnostics(),
     }
@@ -142,7 +148,26 @@ def device_facts(device: dict[str, Any], top: int) -> dict[str, Any]:
         "categories": device["categories"],
         "alive_count": device["alive_count"],
         "largest": device["largest"][:top],
+        "owners": device["owners"],
     }
+
+
+def module_facts(scopes: dict[str, Any]) -> list[dict[str, Any]]:
+    """Each module's bytes, and its peak in each phase on each device."""
+    return [
+        {
+            "module": scope["path"],
+            "parameter_bytes": scope["parameter_bytes"],
+            "buffer_bytes": scope["buffer_bytes"],
+            "peaks": [
+                {"phase": phase["phase"], "device": device["device"],
+                 "calls": phase["calls"], "peak_bytes": device["peak"],
+                 "categories": device["peak_categories"]}
+                for phase in scope["phases"] for device in phase["devices"]
+            ],
+        }
+        for scope in scopes["scopes"]
+    ]
 
 
 def not_seen(options: EstimateOptions, steps: int) -> list[str]:

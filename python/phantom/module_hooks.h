@@ -1,0 +1,10 @@
+// Hooks of PyTorch's modules and parameters that do their work in C++.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace tidemark::phantom {
+
+void bind_module_hooks(pybind11::module_& m);
+
+}  // namespace tidemark::phantom

@@ -1,0 +1,41 @@
+"""Gives storages their category: by tensor, however it is wrapped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from tidemark.virtual_cuda.library import library
+
+
+def label(value: Any, category: str, scope: int = -1) -> None:
+    """Gives a tensor's storage its category, and its owner; anything else is left alone."""
+    label_tensors(value, lambda storage: library().label(storage, category, scope))
+
+
+def label_tensors(value: Any, give: Callable[[int], None]) -> None:
+    """Calls give(storage) for every virtual tensor in a value: lists, dictionaries, sharded ones."""
+    if isinstance(value, torch.Tensor):
+        for part in parts_of(value):
+            if part.is_cuda:
+                give(part.untyped_storage()._cdata)
+    elif isinstance(value, dict):
+        for one in value.values():
+            label_tensors(one, give)
+    elif isinstance(value, (list, tuple)):
+        for one in value:
+            label_tensors(one, give)
+
+
+def parts_of(tensor: torch.Tensor) -> list[torch.Tensor]:
+    """The plain dense tensors inside: of a sparse one its indices and values, of a wrapper its own."""
+    if tensor.layout == torch.sparse_coo:
+        return [tensor._indices(), tensor._values()]
+    if tensor.layout != torch.strided:
+        return []
+    if hasattr(tensor, "__tensor_flatten__"):
+        names, _ = tensor.__tensor_flatten__()
+        return [part for name in names for part in parts_of(getattr(tensor, name))]
+    return [tensor]
