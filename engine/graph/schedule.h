@@ -1,0 +1,62 @@
+// Nodes chosen one at a time: the level and the peak after each choice, and choices taken back.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tidemark/graph/accounts.h"
+
+namespace tidemark {
+
+struct Level {
+  std::int64_t bytes = 0;  // alive after the node has released what it used last
+  std::int64_t peak = 0;   // the highest of the schedule so far
+  bool operator==(const Level&) const = default;
+};
+
+// Every call costs time proportional to the node's own inputs, results and uses. The accounts must
+// outlive it. Storages are born at the first node scheduled that returns them, so every order that
+// keeps inputs before their users is a valid one.
+class Schedule {
+ public:
+  explicit Schedule(const Accounts& accounts);
+
+  // Throws Error(BadArgument) for a node that is scheduled already or not ready. Inputs, constants
+  // and outputs may be scheduled or left out: they change nothing.
+  Level schedule(NodeId node);
+  // All of them; the level after each.
+  std::vector<Level> schedule(std::span<const NodeId> nodes);
+  // Takes the last choice back; throws Error(BadArgument) when there is none.
+  void undo();
+  // What schedule(node) would return; nothing is changed.
+  Level what_if(NodeId node) const;
+
+  Level now() const { return now_; }
+  bool is_scheduled(NodeId node) const { return is_scheduled_[node.value] != 0; }
+  // All its inputs are there.
+  bool is_ready(NodeId node) const;
+  std::span<const NodeId> order() const { return order_; }
+  // Storages that cost something and are alive now.
+  std::vector<StorageId> alive() const;
+
+ private:
+  void check(NodeId node) const;
+  Level after(NodeId node) const;
+  bool is_born_by(StorageId s) const { return !accounts_->is_base(s) && produced_[s.value] == 0; }
+  bool dies_with(StorageId s) const { return remaining_[s.value] == 1 && !accounts_->is_kept(s); }
+  bool is_never_used(StorageId s) const {
+    return accounts_->options().free_unused && use_count_[s.value] == 0 &&
+           !accounts_->is_base(s) && !accounts_->is_kept(s);
+  }
+
+  const Accounts* accounts_;
+  std::vector<std::uint32_t> use_count_, remaining_;  // by storage: users, and those to come
+  std::vector<std::uint32_t> produced_;  // by storage: scheduled nodes that return it
+  std::vector<std::uint8_t> is_scheduled_;
+  std::vector<NodeId> order_;
+  std::vector<Level> before_;  // for each choice, what was before it
+  Level now_;
+};
+
+}  // namespace tidemark
