@@ -30,11 +30,13 @@ MOVES = 20_000
 def timed(work: Callable[[], object], times: int) -> tuple[float, object]:
     """The fastest of some runs, and what the last returned."""
     best, result = float("inf"), None
+    gc.collect()
+    gc.disable()  # for both sides: a collection in the middle is noise
     for _ in range(times):
-        gc.collect()
         begin = time.perf_counter()
         result = work()
         best = min(best, time.perf_counter() - begin)
+    gc.enable()
     return best, result
 
 
@@ -169,8 +171,9 @@ def compare_profiles(table: Table, label: str, graph: fx.Graph, repeats: int) ->
 
 def compare_schedules(table: Table, label: str, graph: fx.Graph) -> None:
     nodes = [node for node in graph.nodes if node.op == "call_function"]
-    tracker = theirs.MemoryTracker(graph)
-    their, expected = timed(lambda: schedule_all(tracker, nodes), 1)
+    repeats = 3 if len(nodes) < 20_000 else 1
+    trackers = [theirs.MemoryTracker(graph) for _ in range(repeats)]
+    their, expected = timed(lambda: schedule_all(trackers.pop(), nodes), repeats)
     trackers = [ours.MemoryTracker(graph) for _ in range(3)]
     our, found = timed(lambda: schedule_all(trackers.pop(), nodes), 3)
     assert found == expected
@@ -232,7 +235,7 @@ def main() -> int:
     for size in sizes:
         graph = captured(size) if size <= 10_000 else repeated(layer, size)
         label = f"{len(graph.nodes):,} nodes"
-        profile = compare_profiles(table, label, graph, 3 if size <= 1000 else 1)
+        profile = compare_profiles(table, label, graph, 3 if size <= 10_000 else 1)
         compare_schedules(table, label, graph)
         compare_moves(table, label, graph, profile) if size == 10_000 else None
     compare_fan_out(table)

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "tidemark/base/error.h"
-#include "tidemark/base/saturating.h"
 
 namespace tidemark {
 namespace {
@@ -21,6 +20,15 @@ std::int64_t checked(const Dimension& dimension, std::int64_t value) {
     throw Error(ErrorCode::BadArgument,
                 "the graph does not hold for " + dimension.name + " = " + std::to_string(value));
   return value;
+}
+
+// No level is above the sum of all storages: checked once, no walk can overflow.
+void check_total(std::int64_t bytes, std::int64_t& total) {
+  if (bytes < 0 || bytes > INT64_MAX - total)
+    throw Error(ErrorCode::BadArgument,
+                bytes < 0 ? "a storage of the graph has a negative size"
+                          : "the graph's storages are together past 63 bits");
+  total += bytes;
 }
 
 }  // namespace
@@ -72,6 +80,7 @@ void Accounts::count_bytes() {
   const auto values =
       graph_->sizes().empty() ? std::vector<std::int64_t>() : dimension_values();
   bytes_.resize(graph_->storage_count());
+  std::int64_t total = 0;
   for (std::uint32_t s = 0; s < bytes_.size(); ++s) {
     const GraphStorage& storage = graph_->storage(StorageId(s));
     if (!counts[storage.device.value]) continue;
@@ -79,6 +88,7 @@ void Accounts::count_bytes() {
                                    ? evaluate(graph_->sizes()[storage.size], values)
                                    : storage.bytes;
     bytes_[s] = rounded(exact, options_.granularity);
+    check_total(bytes_[s], total);
   }
 }
 
@@ -106,7 +116,7 @@ void Accounts::find_kept() {
     const bool may_go = options_.releasable.empty() ? !is_base_[s] || is_donated[owners[s].value]
                                                     : options_.releasable[owners[s].value] != 0;
     is_kept_[s] = !may_go;
-    if (is_base_[s]) base_bytes_ = add_saturating(base_bytes_, bytes_[s]);
+    if (is_base_[s]) base_bytes_ += bytes_[s];
   }
   for (std::uint32_t n = 0; n < graph_->node_count(); ++n)
     if (graph_->kind(NodeId(n)) == NodeKind::Output)

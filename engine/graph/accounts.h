@@ -21,7 +21,8 @@ struct GraphOptions {
 };
 
 // The graph must outlive it. Throws Error(BadArgument) for a dimension that has no value, is
-// outside its range, or is not of this graph, and for a node or device that is not.
+// outside its range, or is not of this graph, for a node or device that is not, and for sizes that
+// are negative or together past 63 bits.
 class Accounts {
  public:
   explicit Accounts(const Graph& graph, GraphOptions options = {});

@@ -50,9 +50,9 @@ StorageId GraphBuilder::add_storage(DeviceId device, SizeExpression size) {
 std::int64_t GraphBuilder::hinted(const SizeExpression& size) const {
   std::vector<std::int64_t> values;
   for (const Dimension& dimension : graph_.dimensions_) {
-    const bool is_needed = std::any_of(size.steps.begin(), size.steps.end(), [&](const SizeStep& s) {
-      return s.word == SizeWord::Dimension && s.value == static_cast<std::int64_t>(values.size());
-    });
+    const SizeStep wanted{SizeWord::Dimension, static_cast<std::int64_t>(values.size())};
+    const bool is_needed =
+        std::find(size.steps.begin(), size.steps.end(), wanted) != size.steps.end();
     if (is_needed && !dimension.hint) return 0;
     values.push_back(dimension.hint.value_or(0));
   }
@@ -71,7 +71,8 @@ NodeId GraphBuilder::add_node(NodeKind kind, std::span<const NodeId> inputs,
       throw Error(ErrorCode::BadArgument, "a node's input comes after it", graph_.name(node));
   for (StorageId storage : outputs)
     if (storage.value >= graph_.storage_count())
-      throw Error(ErrorCode::BadArgument, "a node returns no storage of this graph", graph_.name(node));
+      throw Error(ErrorCode::BadArgument, "a node returns no storage of this graph",
+                  graph_.name(node));
   graph_.kinds_.push_back(kind);
   graph_.traits_.push_back(0);
   input_of_.emplace_back();

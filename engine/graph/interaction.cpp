@@ -10,7 +10,7 @@ namespace {
 
 using Marks = std::vector<std::uint8_t>;  // by storage of the forward
 
-// Allocated by one of these nodes; an input that only aliases an earlier one has nothing of its own.
+// Allocated by one of these nodes; an input that aliases an earlier one has nothing of its own.
 Marks allocated_by(const Graph& graph, std::span<const NodeId> nodes) {
   Marks marks(graph.storage_count(), 0);
   for (NodeId node : nodes)

@@ -12,7 +12,7 @@ struct JointGraphs {
   const Graph* forward = nullptr;
   const Graph* backward = nullptr;
   std::vector<StorageId> same;       // by storage of the backward: that of the forward, or none
-  std::vector<NodeId> primals;       // inputs of the forward that the caller keeps: parameters, batch
+  std::vector<NodeId> primals;       // inputs of the forward that the caller keeps
 };
 
 struct Interaction {

@@ -179,6 +179,9 @@ struct Order::State {
     refresh_touched();
   }
 
+  std::int64_t level_before(std::uint32_t slot) const {
+    return accounts->base_bytes() + tree.sum_before(slot);
+  }
   void check(NodeId node) const {
     if (!slots.contains(node))
       throw Error(ErrorCode::BadArgument, "the node is not a compute node of this order");
@@ -219,18 +222,19 @@ NodeId Order::peak_node() const {
 std::int64_t Order::level_at(NodeId node) const {
   state_->check(node);
   const std::uint32_t slot = state_->slots[node];
-  return state_->accounts->base_bytes() + state_->tree.sum_before(slot) + state_->tree.at(slot).high;
+  return state_->level_before(slot) + state_->tree.at(slot).high;
 }
 
 std::int64_t Order::level_after(NodeId node) const {
   state_->check(node);
   const std::uint32_t slot = state_->slots[node];
-  return state_->accounts->base_bytes() + state_->tree.sum_before(slot) + state_->tree.at(slot).sum;
+  return state_->level_before(slot) + state_->tree.at(slot).sum;
 }
 
 bool Order::can_swap(NodeId a, NodeId b) const {
   state_->check(a), state_->check(b);
-  return a == b || (state_->may_reach(a, state_->slots[b]) && state_->may_reach(b, state_->slots[a]));
+  const Slots& slots = state_->slots;
+  return a == b || (state_->may_reach(a, slots[b]) && state_->may_reach(b, slots[a]));
 }
 
 bool Order::can_move_before(NodeId node, NodeId place) const {
@@ -251,8 +255,9 @@ bool Order::can_move_after(NodeId node, NodeId place) const {
 
 void Order::swap(NodeId a, NodeId b) {
   if (!can_swap(a, b))
-    throw Error(ErrorCode::BadArgument, state_->graph().name(a) + " and " + state_->graph().name(b) +
-                                            " cannot change places: one needs what lies between");
+    throw Error(ErrorCode::BadArgument,
+                state_->graph().name(a) + " and " + state_->graph().name(b) +
+                    " cannot change places: one needs what lies between");
   if (a != b) state_->swap(a, b);
 }
 

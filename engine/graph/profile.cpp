@@ -2,6 +2,7 @@
 #include "tidemark/graph/profile.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "tidemark/base/error.h"
 #include "tidemark/graph/walk.h"
@@ -9,12 +10,8 @@
 namespace tidemark {
 namespace {
 
-// Bytes born, dying and reused at each position.
-struct Changes {
-  std::vector<std::int64_t> born, dying, reused;
-};
-
-void add_reuse(const Accounts& accounts, const Walk& walk, Changes& changes) {
+// Bytes that need no place of their own while the node runs, taken from its first level.
+void subtract_reuse(const Accounts& accounts, const Walk& walk, std::vector<std::int64_t>& levels) {
   std::vector<StorageId> born, dying;
   for (std::uint32_t at = 0; at < walk.nodes.size(); ++at) {
     if (!accounts.reuses(walk.nodes[at])) continue;
@@ -23,21 +20,8 @@ void add_reuse(const Accounts& accounts, const Walk& walk, Changes& changes) {
       if (walk.born[s.value] == at) born.push_back(s);
     for (StorageId s : accounts.uses(walk.nodes[at]))
       if (walk.dies[s.value] == at) dying.push_back(s);
-    changes.reused[at] = reused_bytes(accounts, born, dying);
+    levels[2 * at + 1] -= reused_bytes(accounts, born, dying);
   }
-}
-
-Changes changes_of(const Accounts& accounts, const Walk& walk) {
-  Changes changes;
-  for (auto* column : {&changes.born, &changes.dying, &changes.reused})
-    column->assign(walk.nodes.size(), 0);
-  for (std::uint32_t s = 0; s < walk.born.size(); ++s) {
-    const std::int64_t bytes = accounts.bytes(StorageId(s));
-    if (walk.born[s] < Walk::kBefore) changes.born[walk.born[s]] += bytes;
-    if (walk.dies[s] < Walk::kBefore) changes.dying[walk.dies[s]] += bytes;
-  }
-  if (accounts.options().reuse_inputs) add_reuse(accounts, walk, changes);
-  return changes;
 }
 
 AliveStorage describe(const Accounts& accounts, const Walk& walk, StorageId s) {
@@ -63,13 +47,18 @@ std::vector<AliveStorage> alive_at(const Accounts& accounts, const Walk& walk,
   return alive;
 }
 
-std::vector<std::int64_t> levels_of(const Accounts& accounts, const Changes& changes) {
-  std::vector<std::int64_t> levels(1 + 2 * changes.born.size());
-  std::int64_t level = levels[0] = accounts.base_bytes();
-  for (std::size_t at = 0; at < changes.born.size(); ++at) {
-    levels[2 * at + 1] = level + changes.born[at] - changes.reused[at];
-    levels[2 * at + 2] = level += changes.born[at] - changes.dying[at];
+// Entry 2i + 1 first holds what is born at position i, entry 2i + 2 what dies there, negative;
+// their running sum is the profile.
+std::vector<std::int64_t> levels_of(const Accounts& accounts, const Walk& walk) {
+  std::vector<std::int64_t> levels(1 + 2 * walk.nodes.size());
+  levels[0] = accounts.base_bytes();
+  for (std::uint32_t s = 0; s < walk.born.size(); ++s) {
+    const std::int64_t bytes = accounts.bytes(StorageId(s));
+    if (walk.born[s] < Walk::kBefore) levels[2 * std::size_t(walk.born[s]) + 1] += bytes;
+    if (walk.dies[s] < Walk::kBefore) levels[2 * std::size_t(walk.dies[s]) + 2] -= bytes;
   }
+  std::partial_sum(levels.begin(), levels.end(), levels.begin());
+  if (accounts.options().reuse_inputs) subtract_reuse(accounts, walk, levels);
   return levels;
 }
 
@@ -98,8 +87,9 @@ void check_order(const Graph& graph, std::span<const NodeId> order) {
       throw Error(ErrorCode::BadArgument, "a node stands in the order twice", graph.name(node));
     for (NodeId input : graph.inputs(node))
       if (!is_done[input.value])
-        throw Error(ErrorCode::BadArgument,
-                    graph.name(node) + " stands in the order before its input " + graph.name(input));
+        throw Error(ErrorCode::BadArgument, graph.name(node) +
+                                                " stands in the order before its input " +
+                                                graph.name(input));
     is_done[node.value] = 1;
     --missing;
   }
@@ -110,13 +100,13 @@ void check_order(const Graph& graph, std::span<const NodeId> order) {
 
 std::vector<std::int64_t> build_profile(const Accounts& accounts, std::span<const NodeId> order) {
   if (!order.empty()) check_order(accounts.graph(), order);
-  return levels_of(accounts, changes_of(accounts, walk(accounts, order)));
+  return levels_of(accounts, walk(accounts, order));
 }
 
 GraphPeak find_graph_peak(const Accounts& accounts, std::span<const NodeId> order) {
   if (!order.empty()) check_order(accounts.graph(), order);
   const Walk steps = walk(accounts, order);
-  const auto levels = levels_of(accounts, changes_of(accounts, steps));
+  const auto levels = levels_of(accounts, steps);
   const auto highest = std::max_element(levels.begin(), levels.end());
   GraphPeak peak;
   peak.bytes = *highest;

@@ -11,20 +11,26 @@ namespace tidemark {
 Schedule::Schedule(const Accounts& accounts)
     : accounts_(&accounts), now_{accounts.base_bytes(), accounts.base_bytes()} {
   const Graph& graph = accounts.graph();
-  use_count_.assign(graph.storage_count(), 0);
+  remaining_.assign(graph.storage_count(), 0);
   produced_.assign(graph.storage_count(), 0);
-  is_scheduled_.assign(graph.node_count(), 0);
-  for (std::uint32_t n = 0; n < graph.node_count(); ++n)
-    if (graph.kind(NodeId(n)) == NodeKind::Compute)
-      for (StorageId s : accounts.uses(NodeId(n))) ++use_count_[s.value];
-  remaining_ = use_count_;
+  state_.assign(graph.node_count(), kIsThere);
+  for (std::uint32_t n = 0; n < graph.node_count(); ++n) {
+    if (graph.kind(NodeId(n)) != NodeKind::Compute) continue;
+    state_[n] = kComputes;
+    for (StorageId s : accounts.uses(NodeId(n))) ++remaining_[s.value];
+  }
+  for (std::uint32_t s = 0; s < graph.storage_count(); ++s) {
+    remaining_[s] += accounts.is_kept(StorageId(s));
+    produced_[s] += accounts.is_base(StorageId(s));
+  }
+  order_.reserve(graph.node_count());
+  before_.reserve(graph.node_count());
 }
 
 bool Schedule::is_ready(NodeId node) const {
-  const Graph& graph = accounts_->graph();
-  return std::ranges::all_of(graph.inputs(node), [&](NodeId input) {
-    return graph.kind(input) != NodeKind::Compute || is_scheduled(input);
-  });
+  for (NodeId input : accounts_->graph().inputs(node))
+    if (!(state_[input.value] & kIsThere)) return false;
+  return true;
 }
 
 void Schedule::check(NodeId node) const {
@@ -40,7 +46,7 @@ void Schedule::check(NodeId node) const {
 
 Level Schedule::after(NodeId node) const {
   const Graph& graph = accounts_->graph();
-  if (graph.kind(node) != NodeKind::Compute) return now_;
+  if (!(state_[node.value] & kComputes)) return now_;
   std::int64_t born = 0, dying = 0, reused = 0;
   for (StorageId s : graph.outputs(node))
     if (is_born_by(s)) {
@@ -66,14 +72,15 @@ Level Schedule::what_if(NodeId node) const {
 }
 
 Level Schedule::schedule(NodeId node) {
-  const Level next = what_if(node);
+  check(node);
+  const Level next = after(node);
   before_.push_back(now_);
   order_.push_back(node);
-  is_scheduled_[node.value] = 1;
-  if (accounts_->graph().kind(node) == NodeKind::Compute) {
+  if (state_[node.value] & kComputes) {
     for (StorageId s : accounts_->graph().outputs(node)) ++produced_[s.value];
     for (StorageId s : accounts_->uses(node)) --remaining_[s.value];
   }
+  state_[node.value] |= kScheduled | kIsThere;
   return now_ = next;
 }
 
@@ -87,24 +94,29 @@ std::vector<Level> Schedule::schedule(std::span<const NodeId> nodes) {
 void Schedule::undo() {
   if (order_.empty()) throw Error(ErrorCode::BadArgument, "there is no choice to take back");
   const NodeId node = order_.back();
-  if (accounts_->graph().kind(node) == NodeKind::Compute) {
+  std::uint8_t& state = state_[node.value];
+  state = state & kComputes ? kComputes : kIsThere;
+  if (state & kComputes) {
     for (StorageId s : accounts_->graph().outputs(node)) --produced_[s.value];
     for (StorageId s : accounts_->uses(node)) ++remaining_[s.value];
   }
-  is_scheduled_[node.value] = 0;
   now_ = before_.back();
   order_.pop_back();
   before_.pop_back();
 }
 
 std::vector<StorageId> Schedule::alive() const {
+  // Users that have run, by storage: without any, "no users to come" is not the end.
+  std::vector<std::uint32_t> used(remaining_.size(), 0);
+  for (NodeId node : order_)
+    if (state_[node.value] & kComputes)
+      for (StorageId s : accounts_->uses(node)) ++used[s.value];
   std::vector<StorageId> alive;
   for (std::uint32_t i = 0; i < produced_.size(); ++i) {
     const StorageId s(i);
-    const bool is_born = accounts_->is_base(s) || produced_[i] > 0;
-    const bool is_dead = !accounts_->is_kept(s) &&
-                         (is_never_used(s) || (use_count_[i] > 0 && remaining_[i] == 0));
-    if (is_born && !is_dead && accounts_->bytes(s) > 0) alive.push_back(s);
+    const bool is_dead = remaining_[i] == 0 && (used[i] > 0 || (accounts_->options().free_unused &&
+                                                                !accounts_->is_base(s)));
+    if (produced_[i] > 0 && !is_dead && accounts_->bytes(s) > 0) alive.push_back(s);
   }
   return alive;
 }

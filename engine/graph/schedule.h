@@ -33,7 +33,7 @@ class Schedule {
   Level what_if(NodeId node) const;
 
   Level now() const { return now_; }
-  bool is_scheduled(NodeId node) const { return is_scheduled_[node.value] != 0; }
+  bool is_scheduled(NodeId node) const { return (state_[node.value] & kScheduled) != 0; }
   // All its inputs are there.
   bool is_ready(NodeId node) const;
   std::span<const NodeId> order() const { return order_; }
@@ -43,17 +43,19 @@ class Schedule {
  private:
   void check(NodeId node) const;
   Level after(NodeId node) const;
-  bool is_born_by(StorageId s) const { return !accounts_->is_base(s) && produced_[s.value] == 0; }
-  bool dies_with(StorageId s) const { return remaining_[s.value] == 1 && !accounts_->is_kept(s); }
+  bool is_born_by(StorageId s) const { return produced_[s.value] == 0; }
+  bool dies_with(StorageId s) const { return remaining_[s.value] == 1; }
   bool is_never_used(StorageId s) const {
-    return accounts_->options().free_unused && use_count_[s.value] == 0 &&
-           !accounts_->is_base(s) && !accounts_->is_kept(s);
+    return accounts_->options().free_unused && remaining_[s.value] == 0;
   }
 
   const Accounts* accounts_;
-  std::vector<std::uint32_t> use_count_, remaining_;  // by storage: users, and those to come
-  std::vector<std::uint32_t> produced_;  // by storage: scheduled nodes that return it
-  std::vector<std::uint8_t> is_scheduled_;
+  // Users to come, by storage; one more for what is kept, which so never comes to none.
+  std::vector<std::uint32_t> remaining_;
+  // Scheduled nodes that return it, by storage; one more for what is there from the start.
+  std::vector<std::uint32_t> produced_;
+  enum : std::uint8_t { kScheduled = 1, kComputes = 2, kIsThere = 4 };
+  std::vector<std::uint8_t> state_;  // by node
   std::vector<NodeId> order_;
   std::vector<Level> before_;  // for each choice, what was before it
   Level now_;

@@ -18,7 +18,8 @@ struct Dimension {
 };
 
 enum class SizeWord : std::uint8_t {
-  Number, Dimension, Add, Subtract, Multiply, FloorDivide, CeilDivide, Modulo, Power, Minimum, Maximum,
+  Number, Dimension, Add, Subtract, Multiply, FloorDivide, CeilDivide, Modulo, Power, Minimum,
+  Maximum,
 };
 
 struct SizeStep {

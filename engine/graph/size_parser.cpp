@@ -106,7 +106,8 @@ class Parser {
 
   std::int64_t number() {
     std::int64_t value = 0;
-    const auto [end, problem] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
+    const char* const last = text_.data() + text_.size();
+    const auto [end, problem] = std::from_chars(text_.data() + at_, last, value);
     if (problem != std::errc()) refuse();
     at_ = static_cast<std::size_t>(end - text_.data());
     return value;

@@ -15,6 +15,7 @@ Walk walk(const Accounts& accounts, std::span<const NodeId> order) {
   std::vector<NodeId> recorded;
   if (order.empty()) order = recorded = recorded_order(graph);
   done.nodes.reserve(order.size());
+  const bool frees_unused = accounts.options().free_unused;
   for (NodeId node : order) {
     if (graph.kind(node) != NodeKind::Compute) continue;
     const auto position = static_cast<std::uint32_t>(done.nodes.size());
@@ -22,7 +23,7 @@ Walk walk(const Accounts& accounts, std::span<const NodeId> order) {
     for (StorageId s : graph.outputs(node))
       if (done.born[s.value] == Walk::kNever) {
         done.born[s.value] = position;
-        if (accounts.options().free_unused) done.dies[s.value] = position;
+        if (frees_unused) done.dies[s.value] = position;
       }
     for (StorageId s : accounts.uses(node)) done.dies[s.value] = position;
   }

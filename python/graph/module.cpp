@@ -47,7 +47,8 @@ py::list build_memory_profile(const py::list& nodes, py::object releasable, py::
                               py::object size_of) {
   const ReadOptions options{
       .counts = std::move(counts), .size_of = std::move(size_of)};
-  const auto levels = profile_as_torch(read_nodes(nodes, options), Releasable(std::move(releasable)));
+  const auto levels =
+      profile_as_torch(read_nodes(nodes, options), Releasable(std::move(releasable)));
   py::list list(levels.size());
   for (std::size_t i = 0; i < levels.size(); ++i)
     PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), PyLong_FromLongLong(levels[i]));
@@ -65,13 +66,15 @@ std::vector<StorageId> same_storages(const FxGraph& forward, const FxGraph& back
   for (std::uint32_t s = 0; s < same.size(); ++s) {
     const auto [begin, end] = known.equal_range(backward.storages[s]);
     for (auto one = begin; one != end; ++one)
-      if (device_of(forward, one->second) == device_of(backward, s)) same[s] = StorageId(one->second);
+      if (device_of(forward, one->second) == device_of(backward, s))
+        same[s] = StorageId(one->second);
   }
   return same;
 }
 
 JointGraphs joint(const ReadGraph& forward, const ReadGraph& backward) {
-  JointGraphs graphs{forward.graph.get(), backward.graph.get(), same_storages(forward, backward), {}};
+  JointGraphs graphs{
+      forward.graph.get(), backward.graph.get(), same_storages(forward, backward), {}};
   const Releasable releasable{py::none()};
   for (std::uint32_t n = 0; n < forward.graph->node_count(); ++n)
     if (forward.graph->kind(NodeId(n)) == NodeKind::Input && !releasable(forward, NodeId(n)))
@@ -97,8 +100,12 @@ void bind_graph(py::module_& m) {
       .def("node", [](const ReadGraph& g, std::size_t i) { return g.nodes.at(i); })
       .def("tensor", [](const ReadGraph& g, std::size_t i) { return g.tensors.at(i); })
       .def("storage_count", [](const ReadGraph& g) { return g.graph->storage_count(); })
-      .def("outputs", [](const ReadGraph& g, py::handle n) { return numbers(g.graph->outputs(g.at(n))); })
-      .def("uses", [](const ReadGraph& g, py::handle n) { return numbers(g.graph->uses(g.at(n))); })
+      .def("outputs", [](const ReadGraph& g, py::handle n) {
+        return numbers(g.graph->outputs(g.at(n)));
+      })
+      .def("uses", [](const ReadGraph& g, py::handle n) {
+        return numbers(g.graph->uses(g.at(n)));
+      })
       .def("fresh", [](const ReadGraph& g, py::handle n) {
         return numbers(fresh_allocations(*g.graph, g.at(n)));
       })
@@ -114,6 +121,28 @@ void bind_graph(py::module_& m) {
       });
 }
 
+// pybind11's own calls cost more than scheduling a node does, so this one method is made by hand.
+PyObject* schedule_node(PyObject* self, PyObject* node) {
+  try {
+    py::cast<TrackerAsTorch&>(py::handle(self)).schedule(node);
+    Py_RETURN_NONE;
+  } catch (py::error_already_set& error) {
+    error.restore();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+  return nullptr;
+}
+
+void add_schedule_node(py::handle type) {
+  static PyMethodDef method{"schedule_node", &schedule_node, METH_O,
+                            "Schedules a node; raises AssertionError for one that may not be."};
+  const auto descriptor = py::reinterpret_steal<py::object>(
+      PyDescr_NewMethod(reinterpret_cast<PyTypeObject*>(type.ptr()), &method));
+  if (!descriptor) throw py::error_already_set();
+  type.attr("schedule_node") = descriptor;
+}
+
 }  // namespace
 }  // namespace tidemark::fx
 
@@ -127,11 +156,12 @@ PYBIND11_MODULE(_graph, m) {
         py::arg("size_of") = py::none());
   m.def("build_memory_profile", &build_memory_profile);
   m.def("interaction", &interaction);
-  py::class_<TrackerAsTorch>(m, "Tracker")
+  py::class_<TrackerAsTorch> tracker(m, "Tracker");
+  add_schedule_node(tracker);
+  tracker
       .def(py::init([](std::shared_ptr<ReadGraph> graph, py::object releasable) {
         return TrackerAsTorch(std::move(graph), Releasable(std::move(releasable)));
       }))
-      .def("schedule_node", &TrackerAsTorch::schedule, py::arg("node"))
       .def("get_current_memory_bytes", &TrackerAsTorch::current_bytes)
       .def_property_readonly("current_memory_bytes", &TrackerAsTorch::current_bytes)
       .def_property_readonly("peak_memory", &TrackerAsTorch::peak_bytes)

@@ -1,10 +1,16 @@
 // Graph and GraphAccounts: static graphs, their profiles, peaks and tapes; nodes by number.
 #include "tidemark/graph/graph.h"
 
+#include <pybind11/stl/filesystem.h>
+
 #include "graph_parts.h"
+#include "tidemark/base/error.h"
 #include "tidemark/base/units.h"
 #include "tidemark/graph/graph_tape.h"
 #include "tidemark/graph/profile.h"
+#ifdef TIDEMARK_HAS_PT2
+#include "tidemark/readers/pt2/pt2_reader.h"
+#endif
 #include "values.h"
 
 namespace tidemark::python {
@@ -71,6 +77,15 @@ void bind_accounts(py::module_& module) {
       }, order);
 }
 
+GraphPointer read_archive(const std::filesystem::path& path) {
+#ifdef TIDEMARK_HAS_PT2
+  return std::make_shared<Graph>(read_pt2_file(path.string()));
+#else
+  throw Error(ErrorCode::Unsupported, "this build cannot read exported models", path.string(),
+              "build it where libzip and simdjson are");
+#endif
+}
+
 py::dict hints_of(const Graph& graph) {
   py::dict hints;
   for (const Dimension& d : graph.dimensions())
@@ -100,6 +115,8 @@ void bind_nodes(Class& type) {
 }  // namespace
 
 void bind_graph(py::module_& module) {
+  module.def("read_pt2", &read_archive, py::arg("path"),
+             "An exported model (.pt2) as a graph, without torch.");
   bind_peak_answer(module);
   bind_accounts(module);
   bind_schedule(module);

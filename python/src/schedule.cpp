@@ -79,7 +79,8 @@ void bind_order(py::module_& module) {
       .def_property_readonly("peak", [](const HeldOrder& self) { return self.order.peak(); })
       .def_property_readonly("peak_node",
                              [](const HeldOrder& s) { return number_or_none(s.order.peak_node()); })
-      .def_property_readonly("nodes", [](const HeldOrder& s) { return numbers_of(s.order.nodes()); });
+      .def_property_readonly("nodes",
+                             [](const HeldOrder& s) { return numbers_of(s.order.nodes()); });
 }
 
 }  // namespace tidemark::python

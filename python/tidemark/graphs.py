@@ -2,6 +2,7 @@
 
     >>> graph = tidemark.graphs.read_fx(module)      # a GraphModule, Graph or ExportedProgram
     >>> graph.accounts(granularity=512).peak().bytes
+    >>> tidemark.graphs.read_pt2("model.pt2")        # an archive of torch.export, without torch
 
 Nodes are numbered as in the FX graph. Unlike PyTorch's estimator a constant counts once however
 often it is read, views traced in real mode alias, sparse values count by their parts, and sizes
@@ -10,14 +11,34 @@ may depend on dimensions: graph.accounts(dimensions={"s0": 32}).
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
-from tidemark._engine import AliveStorage, Graph, GraphAccounts, GraphPeak, Order, Schedule
+from tidemark._engine import (
+    AliveStorage,
+    Graph,
+    GraphAccounts,
+    GraphPeak,
+    Order,
+    Schedule,
+    Tape,
+    read_pt2,
+)
+from tidemark._engine import open as _open_file
 
 if TYPE_CHECKING:
     import torch.fx
 
-__all__ = ["AliveStorage", "Graph", "GraphAccounts", "GraphPeak", "Order", "Schedule", "read_fx"]
+__all__ = [
+    "AliveStorage",
+    "Graph",
+    "GraphAccounts",
+    "GraphPeak",
+    "Order",
+    "Schedule",
+    "read_fx",
+    "read_pt2",
+]
 
 
 def read_fx(graph: torch.fx.GraphModule | torch.fx.Graph | Any, *, text: bool = True) -> Graph:
@@ -29,3 +50,14 @@ def read_fx(graph: torch.fx.GraphModule | torch.fx.Graph | Any, *, text: bool = 
     if not hasattr(graph, "nodes"):
         graph = graph.graph
     return _graph.read(list(graph.nodes), mended=True, text=text).graph
+
+
+def open_any(source: str | os.PathLike[str] | Any) -> Tape:
+    """tidemark.open: the tape of a file, or of a graph that is not yet run."""
+    if isinstance(source, str | os.PathLike):
+        return _open_file(source)
+    if isinstance(source, Graph):
+        return source.accounts().tape()
+    if hasattr(source, "graph") or hasattr(source, "nodes"):
+        return read_fx(source).accounts().tape()
+    raise TypeError(f"neither a path nor a graph: {type(source).__name__}")

@@ -51,7 +51,8 @@ void the_peak_of_a_graph_names_all_that_is_alive(const Sample& sample) {
   expect_equal(peak.bytes, *highest, "peak");
   const auto entry = highest - slow.levels.begin();
   expect_equal(peak.position, entry == 0 ? -1 : (entry - 1) / 2, "position");
-  const auto& alive = entry == 0 ? slow.alive_before : slow.alive[static_cast<std::size_t>(peak.position)];
+  const auto& alive =
+      entry == 0 ? slow.alive_before : slow.alive[static_cast<std::size_t>(peak.position)];
   expect_equal(peak.alive.size(), alive.size(), "storages alive");
   for (const AliveStorage& storage : peak.alive)
     expect(alive.count(storage.storage.value) == 1, "storage ", storage.storage.value);
@@ -86,12 +87,12 @@ void an_order_that_breaks_an_edge_is_refused(const Sample& sample) {
   GraphSample one(sample);
   if (one.order.size() < 2) return;
   std::vector<NodeId> shuffled = one.order;
-  std::swap(shuffled[one.random.below(shuffled.size())], shuffled[one.random.below(shuffled.size())]);
+  std::swap(one.random.pick(shuffled), one.random.pick(shuffled));
   bool is_valid = true;
   for (std::size_t i = 0; i < shuffled.size(); ++i)
     for (NodeId input : one.graph.inputs(shuffled[i]))
-      is_valid = is_valid && std::find(shuffled.begin() + static_cast<std::ptrdiff_t>(i), shuffled.end(),
-                                       input) == shuffled.end();
+      is_valid = is_valid && std::count(shuffled.begin() + static_cast<std::ptrdiff_t>(i),
+                                        shuffled.end(), input) == 0;
   bool is_refused = false;
   try {
     check_order(one.graph, shuffled);
@@ -151,8 +152,10 @@ void an_order_under_moves_equals_a_new_profile(const Sample& sample) {
 
 std::vector<Property> graph_properties() {
   return {{"a profile equals a slow walk", a_profile_equals_a_slow_walk},
-          {"the peak of a graph names all that is alive", the_peak_of_a_graph_names_all_that_is_alive},
-          {"a schedule equals the profile of its order", a_schedule_equals_the_profile_of_its_order},
+          {"the peak of a graph names all that is alive",
+           the_peak_of_a_graph_names_all_that_is_alive},
+          {"a schedule equals the profile of its order",
+           a_schedule_equals_the_profile_of_its_order},
           {"an order that breaks an edge is refused", an_order_that_breaks_an_edge_is_refused},
           {"an order under moves equals a new profile", an_order_under_moves_equals_a_new_profile}};
 }

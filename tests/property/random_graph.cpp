@@ -14,18 +14,19 @@ struct Writer {
 
   StorageId new_storage() {
     const DeviceId device = builder.device(random.chance(0.2) ? "cpu" : "cuda:0");
-    if (random.chance(0.2))
-      return builder.add_storage(device, parse_size("batch*" + std::to_string(1 + random.below(9)),
-                                                    builder.dimensions()));
-    return builder.add_storage(device, static_cast<std::int64_t>(random.below(4) * 256 + random.below(3)));
+    const auto bytes = static_cast<std::int64_t>(random.below(4) * 256 + random.below(3));
+    if (random.chance(0.8)) return builder.add_storage(device, bytes);
+    const std::string size = "batch*" + std::to_string(1 + random.below(9));
+    return builder.add_storage(device, parse_size(size, builder.dimensions()));
   }
 
   std::vector<NodeId> some_nodes() {
     std::vector<NodeId> chosen;
     for (std::uint64_t i = random.below(4); i > 0 && !nodes.empty(); --i) {
       // Mostly near ones, as in models.
-      const std::size_t back = random.chance(0.7) ? random.below(std::min<std::size_t>(4, nodes.size()))
-                                                  : random.below(nodes.size());
+      const std::size_t reach = random.chance(0.7) ? std::min<std::size_t>(4, nodes.size())
+                                                   : nodes.size();
+      const std::size_t back = random.below(reach);
       chosen.push_back(nodes[nodes.size() - 1 - back]);
     }
     return chosen;
@@ -46,16 +47,21 @@ struct Writer {
   }
 
   void add(NodeKind kind) {
-    const std::vector<NodeId> inputs =
-        kind == NodeKind::Compute || kind == NodeKind::Output ? some_nodes() : std::vector<NodeId>();
+    const bool takes = kind == NodeKind::Compute || kind == NodeKind::Output;
+    const std::vector<NodeId> inputs = takes ? some_nodes() : std::vector<NodeId>();
     const auto results = kind == NodeKind::Output ? std::vector<StorageId>() : some_results(inputs);
     const NodeId node = builder.add_node(kind, inputs, results);
     if (kind == NodeKind::Compute) {
       if (random.chance(0.4)) builder.set_trait(node, kMayReuseInput);
       if (last_collective && random.chance(0.5)) wait(node);
-      else if (random.chance(0.1)) builder.set_trait(node, kStartsCollective), last_collective = node;
+      else if (random.chance(0.1)) start(node);
     }
     if (kind != NodeKind::Output) nodes.push_back(node);
+  }
+
+  void start(NodeId node) {
+    builder.set_trait(node, kStartsCollective);
+    last_collective = node;
   }
 
   // A wait needs the collective as its input; other nodes are left as they are.
@@ -106,10 +112,12 @@ GraphOptions random_options(Random& random, const Graph& graph) {
   options.free_unused = random.chance(0.5);
   options.hold_collective_inputs = random.chance(0.5);
   options.reuse_inputs = random.chance(0.5);
-  if (random.chance(0.3)) options.dimensions["batch"] = 1 + static_cast<std::int64_t>(random.below(100));
+  if (random.chance(0.3))
+    options.dimensions["batch"] = 1 + static_cast<std::int64_t>(random.below(100));
   if (random.chance(0.3) && !graph.devices().empty()) options.devices = {graph.devices()[0]};
   if (random.chance(0.3)) {
-    for (std::uint32_t n = 0; n < graph.node_count(); ++n) options.releasable.push_back(random.chance(0.7));
+    for (std::uint32_t n = 0; n < graph.node_count(); ++n)
+      options.releasable.push_back(random.chance(0.7));
   } else {
     for (std::uint32_t n = 0; n < graph.node_count(); ++n)
       if (graph.kind(NodeId(n)) == NodeKind::Input && random.chance(0.5))

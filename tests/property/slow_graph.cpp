@@ -68,7 +68,8 @@ struct Slow {
     if (!options.reuse_inputs || !graph.has(node, kMayReuseInput)) return 0;
     std::multiset<std::pair<std::int64_t, DeviceId>> dying;
     for (std::uint32_t s = 0; s < graph.storage_count(); ++s)
-      if (death(s) == at && birth(s) < at) dying.emplace(bytes(s), graph.storage(StorageId(s)).device);
+      if (death(s) == at && birth(s) < at)
+        dying.emplace(bytes(s), graph.storage(StorageId(s)).device);
     std::int64_t sum = 0;
     for (StorageId s : graph.outputs(node))
       if (birth(s.value) == at) {

@@ -159,9 +159,19 @@ TEST(GraphProfile, AnOrderMustHaveEachNodeOnceAfterItsInputs) {
   const Graph graph = small.finish();
   const Accounts accounts(graph);
   for (const std::vector<NodeId>& wrong :
-       {std::vector{b, a, c}, std::vector{a, b}, std::vector{a, b, c, c}, std::vector{a, b, NodeId(99)}})
+       {std::vector{b, a, c}, std::vector{a, b}, std::vector{a, b, c, c},
+        std::vector{a, b, NodeId(99)}})
     EXPECT_THROW(build_profile(accounts, wrong), Error);
   EXPECT_EQ(build_profile(accounts, std::vector{a, b, c}), build_profile(accounts));
+}
+
+TEST(GraphProfile, SizesThatCannotBeAreRefused) {
+  SmallGraph past;
+  past.compute("a", {}, {{"a", INT64_MAX}, {"b", 1}});
+  EXPECT_THROW(Accounts(past.finish()), Error);
+  SmallGraph negative;
+  negative.compute("a", {}, {{"a", -1}});
+  EXPECT_THROW(Accounts(negative.finish()), Error);
 }
 
 TEST(GraphPeak, SaysWhereItIsAndWhatIsAlive) {

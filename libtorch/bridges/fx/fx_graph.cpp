@@ -20,7 +20,8 @@ namespace {
 }
 
 NodeKind kind_of(PyObject* op) {
-  if (PyUnicode_CompareWithASCIIString(op, "call_function") == 0) return NodeKind::Compute;
+  static PyObject* const kCallFunction = PyUnicode_InternFromString("call_function");
+  if (op == kCallFunction) return NodeKind::Compute;  // nearly all, and nearly always interned
   if (PyUnicode_CompareWithASCIIString(op, "placeholder") == 0) return NodeKind::Input;
   if (PyUnicode_CompareWithASCIIString(op, "get_attr") == 0) return NodeKind::Constant;
   if (PyUnicode_CompareWithASCIIString(op, "output") == 0) return NodeKind::Output;
@@ -46,7 +47,7 @@ class Reader {
   }
 
   void add(PyObject* node) {
-    if (!NodeFields::is_node(node)) throw py::type_error("the list has something that is no fx.Node");
+    if (!NodeFields::is_node(node)) throw py::type_error("the list must have fx.Nodes alone");
     const NodeKind kind = kind_of(fields_.op.of(node));
     find_outputs(node);
     find_inputs(node);

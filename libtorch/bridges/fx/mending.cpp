@@ -1,6 +1,7 @@
-// Facts of operators come from their schemas and tags, asked once per operator.
+// Facts of operators come from the engine's table and from their tags, asked once per operator.
 #include "tidemark/torch/bridges/fx/mending.h"
 
+#include "tidemark/operators/aliases.h"
 #include "tidemark/torch/bridges/fx/node_fields.h"
 
 namespace tidemark::fx {
@@ -10,20 +11,8 @@ bool has_tag(py::handle target, const char* tag) {
   const py::object tags = py::getattr(target, "tags", py::tuple());
   const py::object wanted = py::getattr(py::module_::import("torch").attr("Tag"), tag, py::none());
   for (py::handle one : tags)
-    if (one.is(wanted)) return true;
+    if (one.equal(wanted)) return true;
   return false;
-}
-
-// The argument whose storage the results are on, as the schema has it: views and in-place writes.
-int aliased_argument(py::handle schema) {
-  const py::sequence results = schema.attr("returns");
-  if (results.empty() || results[0].attr("alias_info").is_none()) return -1;
-  int position = 0;
-  for (py::handle argument : schema.attr("arguments")) {
-    if (!argument.attr("alias_info").is_none()) return position;
-    ++position;
-  }
-  return -1;
 }
 
 }  // namespace
@@ -32,10 +21,13 @@ Mending::Operator Mending::ask(py::handle target) {
   Operator facts;
   if (!py::hasattr(target, "_schema")) return facts;
   const auto name = target.attr("_schema").attr("name").cast<std::string>();
-  const bool is_collective = name.starts_with("_c10d_functional::");
-  facts.aliased = aliased_argument(target.attr("_schema"));
-  facts.is_elementwise = has_tag(target, "pointwise");
   facts.waits = name == "_c10d_functional::wait_tensor";
+  const bool is_collective = name.starts_with("_c10d_functional::");
+  // Where an operator may copy, the trace knows better than we do. A wait returns what it waits for.
+  facts.is_alias =
+      facts.waits || operators::alias_of_first_argument(name) == operators::Alias::Always;
+  facts.is_dropout = operators::is_dropout(name);
+  facts.is_elementwise = has_tag(target, "pointwise");
   facts.starts_collective = is_collective && !facts.waits;
   return facts;
 }
@@ -59,6 +51,16 @@ void Mending::replace(StorageId& output, StorageId real_one) {
   output = real_one;
 }
 
+// The aliased tensor is the first argument, and so the first input.
+bool Mending::is_alias(PyObject* target, PyObject* arguments) {
+  const Operator& facts = operator_of(target);
+  if (!PyTuple_Check(arguments) || PyTuple_GET_SIZE(arguments) == 0) return false;
+  if (!NodeFields::is_node(PyTuple_GET_ITEM(arguments, 0))) return false;
+  const bool is_idle = facts.is_dropout && PyTuple_GET_SIZE(arguments) == 3 &&
+                       PyTuple_GET_ITEM(arguments, 2) == Py_False;
+  return facts.is_alias || is_idle;
+}
+
 void Mending::mend(PyObject* node, NodeKind kind, const std::vector<NodeId>& inputs,
                    std::vector<StorageId>& outputs) {
   for (StorageId& storage : outputs) storage = real(storage);
@@ -72,11 +74,7 @@ void Mending::mend(PyObject* node, NodeKind kind, const std::vector<NodeId>& inp
     return;
   }
   if (kind != NodeKind::Compute || inputs.empty()) return;
-  const Operator& facts = operator_of(target);
-  PyObject* arguments = fields.args.of(node);
-  if (facts.aliased != 0 || !PyTuple_Check(arguments) || PyTuple_GET_SIZE(arguments) == 0) return;
-  // The aliased tensor is the first argument, and so the first input.
-  if (!NodeFields::is_node(PyTuple_GET_ITEM(arguments, 0))) return;
+  if (!is_alias(target, fields.args.of(node))) return;
   const auto aliased = builder_.so_far().outputs(inputs[0]);
   if (aliased.size() == 1)
     for (StorageId& output : outputs) replace(output, aliased[0]);

@@ -21,11 +21,13 @@ class Mending {
 
  private:
   struct Operator {
-    int aliased = -1;  // the argument whose storage the results are on
+    bool is_alias = false;  // its results are on the storage of the first argument
+    bool is_dropout = false;
     bool is_elementwise = false, starts_collective = false, waits = false;
   };
   const Operator& operator_of(PyObject* target);
   static Operator ask(py::handle target);
+  bool is_alias(PyObject* target, PyObject* arguments);
   void replace(StorageId& output, StorageId real);
   StorageId real(StorageId storage) const;
   NodeId collective_behind(NodeId node) const;

@@ -5,8 +5,7 @@
 //   tangents ---> backward nodes ---+----> gradients          backward was saved for it
 #include "tidemark/torch/bridges/fx/node_text.h"
 
-#include <charconv>
-
+#include "tidemark/graph/source_line.h"
 #include "tidemark/torch/bridges/fx/node_fields.h"
 
 namespace tidemark::fx {
@@ -34,27 +33,25 @@ std::string scope_of(const py::dict& meta) {
     if (!meta.contains(key) || !py::isinstance<py::dict>(meta[key])) continue;
     std::string innermost;
     for (const auto& [name, value] : py::reinterpret_borrow<py::dict>(meta[key]))
-      if (py::isinstance<py::tuple>(value)) innermost = text_of(py::reinterpret_borrow<py::tuple>(value)[0]);
+      if (py::isinstance<py::tuple>(value))
+        innermost = text_of(py::reinterpret_borrow<py::tuple>(value)[0]);
     if (!innermost.empty()) return module_path(innermost);
   }
   return {};
 }
 
-// The innermost frame of a printed stack: the last 'File "x.py", line 12'.
 void add_source(const py::dict& meta, NodeText& text) {
   if (!meta.contains("stack_trace") || !PyUnicode_Check(meta["stack_trace"].ptr())) return;
-  const auto stack = text_of(meta["stack_trace"]);
-  const auto begin = stack.rfind("File \"");
-  const auto end = begin == std::string::npos ? begin : stack.find("\", line ", begin);
-  if (end == std::string::npos) return;
-  text.file = stack.substr(begin + 6, end - begin - 6);
-  std::from_chars(stack.data() + end + 8, stack.data() + stack.size(), text.line);
+  SourceLine found = find_source_line(text_of(meta["stack_trace"]));
+  text.file = std::move(found.file);
+  text.line = found.line;
 }
 
 std::string described_as(py::handle node) {
   const py::object meta = node.attr("meta");
   const py::object description = meta.attr("get")("desc");
-  return description.is_none() ? std::string() : text_of(py::type::of(description).attr("__name__"));
+  if (description.is_none()) return {};
+  return text_of(py::type::of(description).attr("__name__"));
 }
 
 bool is_parameter(py::handle node) {

@@ -40,7 +40,8 @@ class PointerMap {
   std::size_t place(const void* key, std::uint32_t tag) const {
     const auto bits = (reinterpret_cast<std::uintptr_t>(key) >> 4) + tag;
     std::size_t at = (bits * 0x9E3779B97F4A7C15ull >> 20) & mask_;
-    while (cells_[at].key && (cells_[at].key != key || cells_[at].tag != tag)) at = (at + 1) & mask_;
+    while (cells_[at].key && (cells_[at].key != key || cells_[at].tag != tag))
+      at = (at + 1) & mask_;
     return at;
   }
   void grow() {

@@ -13,7 +13,8 @@ namespace {
 
 // The hint of a symbolic size, as PyTorch's passes take it.
 std::int64_t hint_of(const py::object& bytes) {
-  static PyObject* const hint = lasting("torch.fx.experimental.symbolic_shapes", "optimization_hint");
+  static PyObject* const hint =
+      lasting("torch.fx.experimental.symbolic_shapes", "optimization_hint");
   return py::handle(hint)(bytes).cast<std::int64_t>();
 }
 
