@@ -38,8 +38,10 @@ struct ReadGraph : FxGraph {
 };
 
 std::shared_ptr<ReadGraph> read_graph(const py::list& nodes, bool mended, bool text, bool sizes,
-                                      py::object counts, py::object size_of) {
-  const ReadOptions options{mended, text, sizes, std::move(counts), std::move(size_of)};
+                                      py::object counts, py::object size_of, py::set trained) {
+  const ReadOptions options{.mended = mended, .text = text, .sizes = sizes,
+                            .counts = std::move(counts), .trained = std::move(trained),
+                            .size_of = std::move(size_of)};
   return std::make_shared<ReadGraph>(read_nodes(nodes, options));
 }
 
@@ -153,7 +155,7 @@ PYBIND11_MODULE(_graph, m) {
   bind_graph(m);
   m.def("read", &read_graph, py::arg("nodes"), py::kw_only(), py::arg("mended") = false,
         py::arg("text") = false, py::arg("sizes") = true, py::arg("counts") = py::none(),
-        py::arg("size_of") = py::none());
+        py::arg("size_of") = py::none(), py::arg("trained") = py::set());
   m.def("build_memory_profile", &build_memory_profile);
   m.def("interaction", &interaction);
   py::class_<TrackerAsTorch> tracker(m, "Tracker");

@@ -42,6 +42,7 @@ def read(
     sizes: bool = True,
     counts: _Filter | None = None,
     size_of: _SizeOf | None = None,
+    trained: set[str] = ...,
 ) -> ReadGraph: ...
 def build_memory_profile(
     nodes: _Nodes, releasable: _Releasable | None, counts: _Filter, size_of: _SizeOf | None

@@ -41,15 +41,35 @@ __all__ = [
 ]
 
 
-def read_fx(graph: torch.fx.GraphModule | torch.fx.Graph | Any, *, text: bool = True) -> Graph:
-    """The graph in the engine. `text=False` leaves out names, modules, lines and categories."""
+def read_fx(
+    graph: torch.fx.GraphModule | torch.fx.Graph | Any,
+    *,
+    text: bool = True,
+    backward: torch.fx.GraphModule | torch.fx.Graph | None = None,
+) -> Graph:
+    """The graph in the engine. `text=False` leaves out names, modules, lines and categories.
+
+    A forward graph of aot_autograd does not say which of its inputs are parameters; the backward
+    does: they get gradients.
+    """
     import torch  # noqa: F401  (its libraries must be there before _graph)
 
     from tidemark import _graph
 
-    if not hasattr(graph, "nodes"):
-        graph = graph.graph
-    return _graph.read(list(graph.nodes), mended=True, text=text).graph
+    graph = _plain(graph)
+    trained = _trained_by(graph) | (_trained_by(_plain(backward)) if backward else set())
+    return _graph.read(list(graph.nodes), mended=True, text=text, trained=trained).graph
+
+
+def _plain(graph: Any) -> Any:
+    return graph if hasattr(graph, "nodes") else graph.graph
+
+
+def _trained_by(graph: torch.fx.Graph) -> set[str]:
+    """Descriptions of the inputs that this graph returns gradients of."""
+    last = next(iter(reversed(graph.nodes)), None)
+    described = last.meta.get("desc") if last is not None and last.op == "output" else None
+    return {str(one.grad_of) for one in described or () if hasattr(one, "grad_of")}
 
 
 def open_any(source: str | os.PathLike[str] | Any) -> Tape:

@@ -121,11 +121,24 @@ def test_opening_a_graph_module_gives_a_tape_with_modules_and_categories() -> No
     peak = tape.peak().devices[0]
     accounts = graphs.read_fx(graphs_of["forward"]).accounts()
     assert peak.requested_bytes == accounts.peak().bytes == accounts.profile().max()
-    assert {"Parameter", "Activation"} <= {category.name for category in peak.categories}
+    assert {"Input", "Activation"} == {category.name for category in peak.categories}
     assert any(scope.path == "blocks.0.attention" for scope in tape.scopes().scopes)
     backward = tidemark.open(graphs_of["backward"])
     assert backward.peak().devices[0].at.phase == tidemark.Phase.Backward
     assert not list(tidemark.verify(tape)) and not list(tidemark.verify(backward))
+
+
+def test_inputs_that_get_gradients_are_parameters() -> None:
+    graphs_of = capture("mlp")
+    forward, backward = graphs_of["forward"], graphs_of["backward"]
+    tape = graphs.read_fx(forward, backward=backward).accounts().tape()
+    bytes_of = {category.name: size for category, size in tape.peak().devices[0].categories.items()}
+    weights = (8 * 16 + 16) + (16 * 16 + 16) + (16 * 4 + 4)
+    assert bytes_of["Parameter"] == 4 * weights
+    assert bytes_of["Input"] == 4 * 5 * 8
+    tape = tidemark.open(backward)
+    at_the_end = tape.timeline().devices[0].points[-1].categories
+    assert {category.name: size for category, size in at_the_end.items()}["Gradient"] >= 4 * weights
 
 
 def test_what_is_neither_a_path_nor_a_graph_is_refused() -> None:

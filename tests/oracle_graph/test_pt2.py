@@ -80,7 +80,7 @@ def test_modules_lines_and_categories_are_in_the_tape(exported: dict) -> None:
     scopes = {scope.path for scope in tape.scopes().scopes}
     assert "blocks.0.attention" in scopes and "embed" in scopes
     peak = tape.peak().devices[0]
-    assert {"Parameter", "Input", "Activation"} <= {category.name for category in peak.categories}
+    assert {"Parameter", "Input"} <= {category.name for category in peak.categories}
     assert any("models.py" in fact.born.source for fact in peak.largest)
 
 

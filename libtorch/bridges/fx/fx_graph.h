@@ -20,6 +20,7 @@ struct ReadOptions {
   bool text = false;                // names, operators, modules, source lines, categories
   bool sizes = true;                // else every storage has 0 bytes
   py::object counts = py::none();   // device -> bool; None: all. Others have 0 bytes
+  py::set trained;                  // descriptions of inputs that gradients are made for
   py::object size_of = py::none();  // nbytes -> int; None: numbers as they are, hints for symbols
 };
 

@@ -63,17 +63,22 @@ bool is_tangent(py::handle node, const std::string& name) {
   return described_as(node).starts_with("Tangent") || name.starts_with("tangents");
 }
 
+bool is_trained(py::handle node, const py::set& trained) {
+  const py::object description = node.attr("meta").attr("get")("desc");
+  return !description.is_none() && trained.contains(py::str(description));
+}
+
+}  // namespace
+
 // Unknown where only the whole graph can tell.
-Category input_category(py::handle node, const std::string& name) {
+Category NodeTexts::input_category(py::handle node, const std::string& name) const {
   const std::string description = described_as(node);
   if (is_tangent(node, name)) return Category::Gradient;
   if (description.starts_with("Param") || name.starts_with("p_")) return Category::Parameter;
   if (description.starts_with("Buffer") || name.starts_with("b_")) return Category::Buffer;
-  if (is_parameter(node)) return Category::Parameter;
+  if (is_parameter(node) || is_trained(node, options_.trained)) return Category::Parameter;
   return name.starts_with("primals") ? Category::Input : Category::Unknown;
 }
-
-}  // namespace
 
 void NodeTexts::add(PyObject* node, NodeId id, NodeKind kind) {
   const NodeFields& fields = NodeFields::get();

@@ -8,16 +8,19 @@ namespace tidemark::fx {
 
 class NodeTexts {
  public:
-  explicit NodeTexts(GraphBuilder& builder) : builder_(builder) {}
+  NodeTexts(const ReadOptions& options, GraphBuilder& builder)
+      : options_(options), builder_(builder) {}
 
   void add(PyObject* node, NodeId id, NodeKind kind);
   // Categories and phases need the whole graph: who is behind a tangent, what is returned.
   void finish();
 
  private:
+  Category input_category(py::handle node, const std::string& name) const;
   void label_outputs(NodeId node);
   void label_computed(NodeId node);
 
+  const ReadOptions& options_;
   GraphBuilder& builder_;
   std::vector<NodeText> texts_;
   std::vector<std::uint8_t> is_backward_;  // by node: depends on a tangent
