@@ -78,9 +78,10 @@ def captured(nodes: int) -> fx.Graph:
 
 def repeated(layer: fx.Graph, nodes: int) -> fx.Graph:
     """A captured layer again and again, each time with storages of its own."""
-    graph, mode = fx.Graph(), FakeTensorMode()
+    graph = fx.Graph()
     inner = [node for node in layer.nodes if node.op == "call_function"]
     inputs = [node for node in layer.nodes if node.op == "placeholder"]
+    mode = inputs[0].meta["val"].fake_mode
     known = {node: copy_input(graph, node) for node in inputs}
     fixed = {storage_of(node.meta["val"]): node.meta["val"] for node in inputs}
     last: fx.Node | None = None

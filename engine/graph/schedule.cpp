@@ -23,8 +23,9 @@ Schedule::Schedule(const Accounts& accounts)
     remaining_[s] += accounts.is_kept(StorageId(s));
     produced_[s] += accounts.is_base(StorageId(s));
   }
-  order_.reserve(graph.node_count());
-  before_.reserve(graph.node_count());
+  // Written now, so that no choice waits for the system to hand out memory.
+  order_.resize(graph.node_count());
+  before_.resize(graph.node_count());
 }
 
 bool Schedule::is_ready(NodeId node) const {
@@ -73,42 +74,52 @@ Level Schedule::what_if(NodeId node) const {
 
 Level Schedule::schedule(NodeId node) {
   check(node);
-  const Level next = after(node);
-  before_.push_back(now_);
-  order_.push_back(node);
+  const bool reuses = accounts_->reuses(node);
+  Level next = reuses ? after(node) : now_;
+  before_[count_] = now_;
+  order_[count_++] = node;
   if (state_[node.value] & kComputes) {
-    for (StorageId s : accounts_->graph().outputs(node)) ++produced_[s.value];
-    for (StorageId s : accounts_->uses(node)) --remaining_[s.value];
+    const Change change = apply(node);
+    if (!reuses)
+      next = {now_.bytes + change.born - change.dying, std::max(now_.peak, now_.bytes + change.born)};
   }
   state_[node.value] |= kScheduled | kIsThere;
   return now_ = next;
 }
 
-std::vector<Level> Schedule::schedule(std::span<const NodeId> nodes) {
-  std::vector<Level> levels;
-  levels.reserve(nodes.size());
-  for (NodeId node : nodes) levels.push_back(schedule(node));
-  return levels;
+// Counts the node's results and uses, and says what that changes.
+Schedule::Change Schedule::apply(NodeId node) {
+  Change change;
+  for (StorageId s : accounts_->graph().outputs(node))
+    if (produced_[s.value]++ == 0) {
+      change.born += accounts_->bytes(s);
+      if (is_never_used(s)) change.dying += accounts_->bytes(s);
+    }
+  for (StorageId s : accounts_->uses(node))
+    if (--remaining_[s.value] == 0) change.dying += accounts_->bytes(s);
+  return change;
+}
+
+void Schedule::schedule(std::span<const NodeId> nodes, std::span<Level> levels) {
+  for (std::size_t i = 0; i < nodes.size(); ++i) levels[i] = schedule(nodes[i]);
 }
 
 void Schedule::undo() {
-  if (order_.empty()) throw Error(ErrorCode::BadArgument, "there is no choice to take back");
-  const NodeId node = order_.back();
+  if (count_ == 0) throw Error(ErrorCode::BadArgument, "there is no choice to take back");
+  const NodeId node = order_[--count_];
   std::uint8_t& state = state_[node.value];
   state = state & kComputes ? kComputes : kIsThere;
   if (state & kComputes) {
     for (StorageId s : accounts_->graph().outputs(node)) --produced_[s.value];
     for (StorageId s : accounts_->uses(node)) ++remaining_[s.value];
   }
-  now_ = before_.back();
-  order_.pop_back();
-  before_.pop_back();
+  now_ = before_[count_];
 }
 
 std::vector<StorageId> Schedule::alive() const {
   // Users that have run, by storage: without any, "no users to come" is not the end.
   std::vector<std::uint32_t> used(remaining_.size(), 0);
-  for (NodeId node : order_)
+  for (NodeId node : order())
     if (state_[node.value] & kComputes)
       for (StorageId s : accounts_->uses(node)) ++used[s.value];
   std::vector<StorageId> alive;

@@ -25,8 +25,8 @@ class Schedule {
   // Throws Error(BadArgument) for a node that is scheduled already or not ready. Inputs, constants
   // and outputs may be scheduled or left out: they change nothing.
   Level schedule(NodeId node);
-  // All of them; the level after each.
-  std::vector<Level> schedule(std::span<const NodeId> nodes);
+  // All of them, with the level after each; `levels` has as many.
+  void schedule(std::span<const NodeId> nodes, std::span<Level> levels);
   // Takes the last choice back; throws Error(BadArgument) when there is none.
   void undo();
   // What schedule(node) would return; nothing is changed.
@@ -36,13 +36,17 @@ class Schedule {
   bool is_scheduled(NodeId node) const { return (state_[node.value] & kScheduled) != 0; }
   // All its inputs are there.
   bool is_ready(NodeId node) const;
-  std::span<const NodeId> order() const { return order_; }
+  std::span<const NodeId> order() const { return {order_.data(), count_}; }
   // Storages that cost something and are alive now.
   std::vector<StorageId> alive() const;
 
  private:
+  struct Change {
+    std::int64_t born = 0, dying = 0;
+  };
   void check(NodeId node) const;
   Level after(NodeId node) const;
+  Change apply(NodeId node);
   bool is_born_by(StorageId s) const { return produced_[s.value] == 0; }
   bool dies_with(StorageId s) const { return remaining_[s.value] == 1; }
   bool is_never_used(StorageId s) const {
@@ -56,8 +60,9 @@ class Schedule {
   std::vector<std::uint32_t> produced_;
   enum : std::uint8_t { kScheduled = 1, kComputes = 2, kIsThere = 4 };
   std::vector<std::uint8_t> state_;  // by node
-  std::vector<NodeId> order_;
-  std::vector<Level> before_;  // for each choice, what was before it
+  std::vector<NodeId> order_;  // the first `count_` are scheduled
+  std::vector<Level> before_;  // for each of them, what was before it
+  std::size_t count_ = 0;
   Level now_;
 };
 

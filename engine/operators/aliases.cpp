@@ -47,9 +47,9 @@ bool is_dropout(std::string_view name) {
 }
 
 bool is_contiguous(const Layout& layout) {
+  if (std::ranges::count(layout.sizes, 0) > 0) return true;
   std::int64_t wanted = 1;
   for (std::size_t i = layout.sizes.size(); i-- > 0;) {
-    if (layout.sizes[i] == 0) return true;
     if (layout.sizes[i] != 1 && layout.strides[i] != wanted) return false;
     if (layout.sizes[i] > INT64_MAX / std::max<std::int64_t>(wanted, 1)) return false;
     wanted *= layout.sizes[i];

@@ -1,8 +1,6 @@
 // Schedule and Order: choices one at a time, and moves within a whole order.
 #include "tidemark/graph/schedule.h"
 
-#include <cstring>
-
 #include "graph_parts.h"
 
 namespace tidemark::python {
@@ -11,11 +9,10 @@ namespace {
 py::tuple level_of(Level level) { return py::make_tuple(level.bytes, level.peak); }
 
 py::array_t<std::int64_t> schedule_all(HeldSchedule& self, const Numbers& nodes) {
-  const auto levels = self.schedule.schedule(nodes_of(nodes));
   static_assert(sizeof(Level) == 2 * sizeof(std::int64_t));
-  py::array_t<std::int64_t> rows({static_cast<py::ssize_t>(levels.size()), py::ssize_t(2)});
-  if (!levels.empty())
-    std::memcpy(rows.mutable_data(), levels.data(), levels.size() * sizeof(Level));
+  py::array_t<std::int64_t> rows({nodes.size(), py::ssize_t(2)});
+  const auto count = static_cast<std::size_t>(nodes.size());
+  self.schedule.schedule(nodes_of(nodes), {reinterpret_cast<Level*>(rows.mutable_data()), count});
   return rows;
 }
 

@@ -97,7 +97,8 @@ TEST(Schedule, EightThousandUsersOfOneInputCostAsManySteps) {
   options.donated = {x};
   const Accounts accounts(graph, options);
   Schedule schedule(accounts);
-  const auto levels = schedule.schedule(recorded_order(graph));
+  std::vector<Level> levels(8000);
+  schedule.schedule(recorded_order(graph), levels);
   EXPECT_EQ(levels.back(), (Level{16'000, 16'001}));
   EXPECT_EQ(levels[7998].bytes, 15'999);
 }

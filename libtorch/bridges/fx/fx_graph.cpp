@@ -5,6 +5,7 @@
 #include <torch/csrc/Device.h>
 
 #include "tidemark/graph/builder.h"
+#include "tidemark/torch/bridges/fx/fetch_ahead.h"
 #include "tidemark/torch/bridges/fx/mending.h"
 #include "tidemark/torch/bridges/fx/node_fields.h"
 #include "tidemark/torch/bridges/fx/node_text.h"
@@ -31,6 +32,12 @@ NodeKind kind_of(PyObject* op) {
 std::uint32_t tag_of(c10::Device device) {
   return static_cast<std::uint32_t>(static_cast<std::uint8_t>(device.type())) << 8 |
          static_cast<std::uint8_t>(device.index());
+}
+
+// Where tracing leaves a node's value.
+PyObject* val_key() {
+  static PyObject* const key = PyUnicode_InternFromString("val");
+  return key;
 }
 
 class Reader {
@@ -67,9 +74,8 @@ class Reader {
 
  private:
   void find_outputs(PyObject* node) {
-    static PyObject* const kVal = PyUnicode_InternFromString("val");
     values_.clear(), outputs_.clear();
-    PyObject* value = value_in(fields_.meta.of(node), kVal);
+    PyObject* value = value_in(fields_.meta.of(node), val_key());
     if (!value || value == Py_None) return;
     find_storages(value, options_.mended ? Sparse::ByParts : Sparse::Refuse, values_);
     for (const ValueStorage& found : values_) outputs_.push_back(storage_of(found));
@@ -126,7 +132,14 @@ NodeId FxGraph::at(py::handle node) const {
 
 FxGraph read_nodes(const py::list& nodes, const ReadOptions& options) {
   Reader reader(nodes, options);
-  for (py::handle node : nodes) reader.add(node.ptr());
+  const auto count = static_cast<Py_ssize_t>(nodes.size());
+  FetchAhead ahead(PySequence_Fast_ITEMS(nodes.ptr()), count, val_key());
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    // A callback may have changed the list: then nothing of it is known to be alive ahead of us.
+    if (PyList_GET_SIZE(nodes.ptr()) != count) throw py::value_error("the list of nodes changed");
+    ahead.step(i);
+    reader.add(PyList_GET_ITEM(nodes.ptr(), i));
+  }
   return reader.finish();
 }
 

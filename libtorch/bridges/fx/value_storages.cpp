@@ -26,10 +26,6 @@ const Known& known() {
   return all;
 }
 
-bool is_fake_tensor(PyObject* object) {
-  return PyObject_TypeCheck(object, reinterpret_cast<PyTypeObject*>(known().fake_tensor));
-}
-
 // Of values that are no container: they need no walk.
 bool is_plain(PyObject* object) {
   return object == Py_None || PyLong_Check(object) || PyFloat_Check(object) ||
@@ -86,6 +82,10 @@ void add_leaves(PyObject* value, Sparse sparse, std::vector<ValueStorage>& found
 }
 
 }  // namespace
+
+bool is_fake_tensor(PyObject* object) {
+  return PyObject_TypeCheck(object, reinterpret_cast<PyTypeObject*>(known().fake_tensor));
+}
 
 void find_storages(PyObject* value, Sparse sparse, std::vector<ValueStorage>& found) {
   if (is_fake_tensor(value)) return add_tensor(value, sparse, found);

@@ -23,6 +23,9 @@ enum class Sparse {
   ByParts,  // indices and values, each with its own storage
 };
 
+// By type alone: isinstance would ask Python.
+bool is_fake_tensor(PyObject* object);
+
 // Appends them in the order of the leaves, repetitions included. Leaves that are no fake tensors
 // have none. Throws py::error_already_set.
 void find_storages(PyObject* value, Sparse sparse, std::vector<ValueStorage>& found);
