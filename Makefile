@@ -11,7 +11,7 @@ JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 30
 
 SYSTEM_PACKAGES := g++ cmake ninja-build git python3-dev python3-venv \
-  libcli11-dev libfmt-dev libzstd-dev libgtest-dev
+  libcli11-dev libfmt-dev libzstd-dev libsimdjson-dev libzip-dev libgtest-dev
 CLANG_PACKAGES := clang libclang-rt-14-dev
 SOURCES := $(shell find engine readers libtorch cli python cmake -type f -not -name '*.pyc') \
   CMakeLists.txt pyproject.toml
@@ -46,6 +46,7 @@ test-python: $(STAMPS)/installed
 
 test-package: $(STAMPS)/installed
 	TIDEMARK_BIN=$(CURDIR)/$(VENV)/bin/tidemark $(PY) -m pytest -q tests/python tests/cli tests/package tests/checks
+	$(PY) -m pytest -q tests/oracle_graph
 	$(PY) -m pytest -q tests/estimate
 	$(PY) -m pytest -q tests/oracle
 

@@ -6,6 +6,10 @@
 #ifdef TIDEMARK_HAS_ZSTD
 #include "tidemark/readers/zstd/zstd_codec.h"
 #endif
+#ifdef TIDEMARK_HAS_PT2
+#include "tidemark/graph/graph_tape.h"
+#include "tidemark/readers/pt2/pt2_reader.h"
+#endif
 
 namespace tidemark::cli {
 
@@ -18,7 +22,26 @@ const Codec* tape_codec() {
 #endif
 }
 
-Tape open_input(const std::string& path) {
+namespace {
+
+#ifdef TIDEMARK_HAS_PT2
+Tape tape_of_model(const std::string& path, const Dimensions& dimensions) {
+  const Graph graph = read_pt2_file(path);
+  GraphOptions options;
+  options.dimensions = resolve_bindings(graph, dimensions);
+  return tape_of_graph(Accounts(graph, options));
+}
+#endif
+
+}  // namespace
+
+Tape open_input(const std::string& path, const Dimensions& dimensions) {
+#ifdef TIDEMARK_HAS_PT2
+  if (is_pt2_file(path)) return naming(path, [&] { return tape_of_model(path, dimensions); });
+#endif
+  if (!dimensions.empty())
+    throw Error(ErrorCode::BadArgument, "a tape has no dimensions to bind", path,
+                "--bind is for exported models (.pt2)");
   ProgressLine line(path);
   OpenOptions options;
   options.codec = tape_codec();

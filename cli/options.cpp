@@ -32,6 +32,14 @@ std::string check_units(const std::string& text) {
   return fmt::format("\"{}\" is not one of auto, B, KiB, MiB, GiB, TiB", shown(text));
 }
 
+std::string check_binding(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals != 0 && equals != std::string::npos &&
+      whole_number<std::int64_t>(text.substr(equals + 1)))
+    return {};
+  return fmt::format("\"{}\" is not NAME=NUMBER", shown(text));
+}
+
 // The last one counts when a flag is given twice: an alias can be overruled.
 CLI::Option* add_text(CLI::App& parser, const char* flag, const char* placeholder,
                       const std::string& help, std::function<void(const std::string&)> take) {
@@ -49,7 +57,9 @@ void add_step(CLI::App& parser, std::optional<std::int64_t>& step) {
 }  // namespace
 
 void add_file(CLI::App& parser, std::string& path) {
-  parser.add_option("FILE", path, "a tape, text or binary")->required()->type_name("");
+  parser.add_option("FILE", path, "a tape, text or binary, or an exported model (.pt2)")
+      ->required()
+      ->type_name("");
 }
 
 void add_json(CLI::App& parser, Output& output) {
@@ -71,6 +81,21 @@ void add_device(CLI::App& parser, std::optional<std::string>& device) {
 void add_selection(CLI::App& parser, Selection& selection) {
   add_device(parser, selection.device);
   add_step(parser, selection.step);
+}
+
+void add_bind(CLI::App& parser, std::map<std::string, std::int64_t, std::less<>>& dimensions) {
+  parser.add_option_function<std::vector<std::string>>(
+            "--bind",
+            [&dimensions](const std::vector<std::string>& all) {
+              for (const std::string& text : all) {
+                const std::size_t equals = text.find('=');
+                const auto value = whole_number<std::int64_t>(text.substr(equals + 1));
+                dimensions[text.substr(0, equals)] = *value;
+              }
+            },
+            "a size of an exported model that is not fixed, as in batch=32")
+      ->type_name("NAME=N")
+      ->check(check_binding);
 }
 
 void add_count(CLI::App& parser, const char* flag, std::size_t& count, const std::string& help) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -27,6 +29,8 @@ void add_device(CLI::App& parser, std::optional<std::string>& device);
 void add_selection(CLI::App& parser, Selection& selection);  // --device and --step
 void add_top(CLI::App& parser, std::size_t& top, const char* of_what);
 void add_depth(CLI::App& parser, std::size_t& depth);
+// --bind NAME=VALUE, as often as there are dimensions.
+void add_bind(CLI::App& parser, std::map<std::string, std::int64_t, std::less<>>& dimensions);
 // A whole number from 0 up; anything else is refused by name.
 void add_count(CLI::App& parser, const char* flag, std::size_t& count, const std::string& help);
 

@@ -14,6 +14,7 @@ namespace tidemark::cli {
 template <class Options>
 struct Question {
   std::string file;
+  Dimensions dimensions;  // of an exported model
   Options options;
   Output output;
 };
@@ -29,7 +30,8 @@ Action answering(std::shared_ptr<Question<Options>> asked,
                  Answer (*find)(const Tape&, const Options&)) {
   return [asked, find] {
     print_answer(answer_for(asked->file,
-                            [&](const Tape& tape) { return find(tape, asked->options); }),
+                            [&](const Tape& tape) { return find(tape, asked->options); },
+                            asked->dimensions),
                  asked->output);
     return kOk;
   };

@@ -4,7 +4,7 @@
 # folder has one link per source folder.
 set(TIDEMARK_INCLUDE_DIR ${CMAKE_BINARY_DIR}/include)
 file(MAKE_DIRECTORY ${TIDEMARK_INCLUDE_DIR}/tidemark)
-foreach(folder base tape replay analyses reports)
+foreach(folder base operators tape replay graph analyses reports)
   file(CREATE_LINK ${CMAKE_SOURCE_DIR}/engine/${folder}
        ${TIDEMARK_INCLUDE_DIR}/tidemark/${folder} SYMBOLIC)
 endforeach()

@@ -9,6 +9,7 @@ namespace {
 Action prepare(CLI::App& parser) {
   auto asked = ask<PeakOptions>();
   add_file(parser, asked->file);
+  add_bind(parser, asked->dimensions);
   add_selection(parser, asked->options);
   add_top(parser, asked->options.top, "of the largest storages");
   add_output(parser, asked->output);

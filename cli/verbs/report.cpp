@@ -1,4 +1,4 @@
-// `tidemark report`: the first look at a tape.
+// `tidemark report`: the first look at a tape or an exported model.
 #include "question.h"
 #include "tidemark/analyses/overview.h"
 #include "verbs/catalogue.h"
@@ -10,6 +10,7 @@ Action prepare(CLI::App& parser) {
   auto asked = ask<OverviewOptions>();
   asked->options.columns = chart_columns();
   add_file(parser, asked->file);
+  add_bind(parser, asked->dimensions);
   add_selection(parser, asked->options);
   add_depth(parser, asked->options.depth);
   add_top(parser, asked->options.top, "of the largest storages");
@@ -23,7 +24,8 @@ const Verb kReport = {
     "report", "the first look: peak, categories, modules and a timeline",
     R"(  tidemark report run.tape
   tidemark report run.tape --step 2          without the set-up and the first step
-  tidemark report run.tape --depth 0         down to the smallest module)",
+  tidemark report run.tape --depth 0         down to the smallest module
+  tidemark report model.pt2 --bind batch=32  an exported model, without running it)",
     &prepare};
 
 }  // namespace tidemark::cli

@@ -25,6 +25,7 @@ Action prepare(CLI::App& parser) {
   auto asked = ask<TimelineOptions>();
   asked->options.columns = chart_columns();
   add_file(parser, asked->file);
+  add_bind(parser, asked->dimensions);
   add_selection(parser, asked->options);
   add_axis(parser, asked->options.axis);
   add_count(parser, "--columns", asked->options.columns,

@@ -29,5 +29,6 @@ void bind_lifetimes(py::module_& module, TapeClass& tape);
 void bind_leaks(py::module_& module, TapeClass& tape);
 void bind_diff(py::module_& module, TapeClass& tape);
 void bind_overview(py::module_& module, TapeClass& tape);
+void bind_graph(py::module_& module);
 
 }  // namespace tidemark::python

@@ -26,6 +26,7 @@ PYBIND11_MODULE(_engine, module) {
   bind_leaks(module, tape);
   bind_diff(module, tape);
   bind_overview(module, tape);
+  bind_graph(module);
 }
 
 }  // namespace tidemark::python

@@ -7,6 +7,10 @@
 #include "bindings.h"
 #include "codec.h"
 #include "tidemark/base/units.h"
+#ifdef TIDEMARK_HAS_PT2
+#include "tidemark/graph/graph_tape.h"
+#include "tidemark/readers/pt2/pt2_reader.h"
+#endif
 #include "tidemark/tape/file_writer.h"
 #include "tidemark/tape/open.h"
 #include "tidemark/tape/text_reader.h"
@@ -20,6 +24,12 @@ namespace {
 using Release = py::call_guard<py::gil_scoped_release>;
 
 Tape open(const std::filesystem::path& path) {
+#ifdef TIDEMARK_HAS_PT2
+  if (is_pt2_file(path.string())) {
+    const Graph graph = read_pt2_file(path.string());
+    return tape_of_graph(Accounts(graph));
+  }
+#endif
   OpenOptions options;
   options.codec = find_codec();
   return open_tape(path.string(), options);

@@ -5,8 +5,8 @@
     >>> tape.peak().devices[0].allocated_bytes
     4096
 
-A tape comes from tidemark.open (a file), tidemark.read_text (text) or a TapeBuilder (event by
-event). Each analysis is a method of the tape and a function: tape.peak() is find_peak(tape).
+A tape comes from tidemark.open (a file, an exported model or an FX graph), tidemark.read_text
+(text) or a TapeBuilder (event by event). Each analysis is a method of the tape and a function: tape.peak() is find_peak(tape).
 Answers print as tables, show themselves in notebooks, and become JSON.
 """
 
@@ -63,12 +63,12 @@ from tidemark._engine import (
     find_peak,
     find_scopes,
     find_timeline,
-    open,
     read_text,
     verify,
 )
 from tidemark.estimation.answer import Estimate, EstimateError
 from tidemark.estimation.function import estimate
+from tidemark.graphs import open_any as open
 
 __all__ = [
     "Category",

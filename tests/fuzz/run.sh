@@ -9,15 +9,19 @@ cd "$root"
 if [ ! -f "$build/build.ninja" ]; then
   cmake --preset sanitize -B "$build" > /dev/null
 fi
-ninja -C "$build" -j "${JOBS:-2}" fuzz_text fuzz_file make_seeds
+targets="text file"
+if ninja -C "$build" -t targets all | grep -q "fuzz_pt2:"; then targets="$targets pt2"; fi
+ninja -C "$build" -j "${JOBS:-2}" $(printf 'fuzz_%s ' $targets) make_seeds
 
 seeds=$build/seeds
+mkdir -p "$seeds/pt2"
+cp tests/fuzz/pt2_seeds/* "$seeds/pt2"
 find tests/cases -name '*.case' -exec "$build/tests/fuzz/make_seeds" "$seeds" {} +
 
 cd "$build"
 # Freed memory that the sanitizer keeps back would count against the limit below.
 export ASAN_OPTIONS="${ASAN_OPTIONS:-quarantine_size_mb=32}"
-for target in text file; do
+for target in $targets; do
   mkdir -p "corpus/$target" "findings/$target"
   echo "fuzz_$target: $seconds s"
   set -- -max_total_time="$seconds" -max_len=8192 -rss_limit_mb=512 -timeout=5 \

@@ -38,3 +38,13 @@ def test_the_package_installs_headers_and_nothing_of_torch(prefix: Path) -> None
     headers = {str(path.relative_to(prefix)) for path in prefix.rglob("*.h")}
     assert "include/tidemark/tape/builder.h" in headers
     assert not any("torch" in name for name in headers)
+
+
+def test_the_example_pass_lowers_the_peak_of_its_graph(prefix: Path, tmp_path: Path) -> None:
+    run("cmake", "-S", ROOT / "examples" / "cpp", "-B", tmp_path, "-G", "Ninja",
+        f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Debug")
+    run("cmake", "--build", tmp_path, "--target", "lower_peak")
+    # 1 MiB of input; eight products of 64 MiB and a sum, then one product and eight sums of 4 KiB.
+    assert run(tmp_path / "lower_peak").splitlines() == [
+        "recorded order: 513.00 MiB", "new order: 65.03 MiB",
+    ]

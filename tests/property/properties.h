@@ -34,5 +34,6 @@ std::vector<Property> scopes_properties();
 std::vector<Property> lifetimes_properties();
 std::vector<Property> diff_properties();
 std::vector<Property> live_properties();
+std::vector<Property> graph_properties();
 
 }  // namespace tidemark::test

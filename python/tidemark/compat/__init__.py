@@ -1,0 +1,1 @@
+"""PyTorch's own memory tools under their own names, on Tidemark's engine."""
