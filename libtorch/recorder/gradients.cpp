@@ -1,0 +1,172 @@
+// Hooks on autograd's nodes, in C++: no Python, no cycles.
+#include "tidemark/torch/recorder/gradients.h"
+
+#include <torch/csrc/autograd/engine.h>
+#include <torch/csrc/autograd/function.h>
+#include <torch/csrc/autograd/function_hook.h>
+#include <torch/csrc/autograd/graph_task.h>
+#include <torch/csrc/autograd/variable.h>
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+
+namespace tidemark::recorder {
+namespace {
+
+using torch::autograd::Node;
+using torch::autograd::variable_list;
+namespace impl = torch::autograd::impl;
+
+bool will_run(Node* node) {
+  const auto* wanted = torch::autograd::get_current_graph_task_exec_info();
+  if (wanted && !wanted->empty()) {
+    const auto found = wanted->find(node);
+    return found != wanted->end() && found->second.should_execute();
+  }
+  const auto* all = torch::autograd::get_current_graph_task_nodes_in_graph();
+  return all && all->count(node) > 0;
+}
+
+// The gradients that one action waits for; shared by the hooks of all its tensors.
+class AwaitedGradients {
+ public:
+  AwaitedGradients(Await await, GradientAction action, std::size_t count)
+      : await_(await), action_(std::move(action)), nodes_(count) {}
+
+  void set_node(std::size_t index, Node* node) { nodes_[index] = node; }
+
+  void arrived(std::size_t index, const at::Tensor& gradient) {
+    std::vector<at::Tensor> gradients;
+    {
+      const std::lock_guard lock(lock_);
+      Progress& progress = progress_of(current_backward());
+      if (action_.wants_gradients) {
+        progress.gradients.resize(nodes_.size());
+        progress.gradients[index] = gradient;
+      }
+      if (++progress.seen != progress.awaited) return;
+      gradients = std::move(progress.gradients);
+      has_run_ = true;
+    }
+    action_.run(gradients);
+  }
+
+  bool has_run() const { return has_run_; }
+
+ private:
+  struct Progress {
+    int backward, seen = 0, awaited = 1;
+    std::vector<at::Tensor> gradients;
+  };
+
+  Progress& progress_of(int backward) {
+    const auto known = std::find_if(progress_.begin(), progress_.end(),
+                                    [&](const Progress& one) { return one.backward == backward; });
+    if (known != progress_.end()) return *known;
+    // Backwards nest (reentrant checkpoints), but only a few deep.
+    if (progress_.size() >= 8) progress_.erase(progress_.begin());
+    progress_.push_back({backward});
+    if (await_ == Await::All)
+      progress_.back().awaited = static_cast<int>(
+          std::count_if(nodes_.begin(), nodes_.end(), will_run));
+    return progress_.back();
+  }
+
+  const Await await_;
+  const GradientAction action_;
+  // Only looked up among the nodes of a backward: the hooks on a node must not hold nodes.
+  std::vector<Node*> nodes_;
+  std::mutex lock_;
+  std::vector<Progress> progress_;
+  bool has_run_ = false;
+};
+
+class GradientHook final : public torch::autograd::FunctionPreHook {
+ public:
+  GradientHook(std::shared_ptr<AwaitedGradients> awaited, std::size_t index, std::size_t output)
+      : awaited_(std::move(awaited)), index_(index), output_(output) {}
+
+  variable_list operator()(const variable_list& gradients) override {
+    awaited_->arrived(index_, output_ < gradients.size() ? gradients[output_] : at::Tensor());
+    return gradients;
+  }
+  // Compiled backwards leave it out instead of failing.
+  void compiled_args(torch::dynamo::autograd::CompiledNodeArgs&) const override {}
+
+  const AwaitedGradients& awaited() const { return *awaited_; }
+
+ private:
+  std::shared_ptr<AwaitedGradients> awaited_;
+  std::size_t index_, output_;
+};
+
+using WeakTensor = c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
+std::mutex g_leaves_lock;
+std::vector<WeakTensor> g_leaves;
+
+void remove_hooks(const at::Tensor& leaf, bool all) {
+  std::erase_if(impl::hooks(leaf), [&](const auto& hook) {
+    const auto* ours = dynamic_cast<const GradientHook*>(hook.get());
+    return ours && (all || ours->awaited().has_run());
+  });
+}
+
+// A leaf outlives its graphs: hooks that did their work are taken away when the next one comes.
+void hook_leaf(const at::Tensor& leaf, const std::shared_ptr<AwaitedGradients>& awaited,
+               std::size_t index) {
+  remove_hooks(leaf, false);
+  awaited->set_node(index, impl::grad_accumulator(leaf).get());
+  impl::add_hook(leaf, std::make_unique<GradientHook>(awaited, index, 0));
+  const std::lock_guard lock(g_leaves_lock);
+  std::erase_if(g_leaves, [](const WeakTensor& one) { return one.expired(); });
+  g_leaves.emplace_back(leaf.getIntrusivePtr());
+}
+
+}  // namespace
+
+void await_gradients(const std::vector<at::Tensor>& tensors, Await await, GradientAction action) {
+  const auto awaited = std::make_shared<AwaitedGradients>(await, std::move(action), tensors.size());
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const at::Tensor& tensor = tensors[i];
+    if (tensor.is_leaf()) {
+      hook_leaf(tensor, awaited, i);
+      continue;
+    }
+    const auto& node = tensor.grad_fn();
+    awaited->set_node(i, node.get());
+    node->add_tensor_pre_hook(std::make_unique<GradientHook>(awaited, i, tensor.output_nr()));
+  }
+}
+
+void forget_awaited_leaves() {
+  std::vector<WeakTensor> leaves;
+  {
+    const std::lock_guard lock(g_leaves_lock);
+    leaves.swap(g_leaves);
+  }
+  for (const WeakTensor& weak : leaves)
+    if (auto alive = weak.lock()) remove_hooks(at::Tensor(std::move(alive)), true);
+}
+
+int current_backward() { return torch::autograd::get_current_graph_task_id(); }
+
+void at_end_of_backward(std::function<void()> done, std::function<void()> abandoned) {
+  // The engine drops its callbacks without running them when the backward fails.
+  struct End {
+    std::function<void()> abandoned;
+    bool is_done = false;
+    ~End() {
+      if (!is_done) abandoned();
+    }
+  };
+  auto end = std::make_shared<End>();
+  end->abandoned = std::move(abandoned);
+  torch::autograd::Engine::get_default_engine().queue_callback(
+      [end = std::move(end), done = std::move(done)] {
+        end->is_done = true;
+        done();
+      });
+}
+
+}  // namespace tidemark::recorder

@@ -1,0 +1,173 @@
+// Notes in without a lock, out to the attributions under one.
+#include "tidemark/torch/recorder/recorder.h"
+
+#include <ATen/core/grad_mode.h>
+#include <pthread.h>
+#include <torch/csrc/autograd/graph_task.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+
+#include "tidemark/torch/recorder/allocators.h"
+#include "tidemark/torch/recorder/operators.h"
+
+namespace tidemark::recorder {
+
+using namespace attribution;
+
+ThreadState& this_thread() {
+  static std::atomic<std::uint32_t> next{0};
+  thread_local ThreadState state{next.fetch_add(1, std::memory_order_relaxed)};
+  return state;
+}
+
+Recorder& Recorder::instance() {
+  // Never destroyed: storages outlive every static object.
+  static Recorder* const recorder = [] {
+    auto* made = new Recorder();
+    pthread_atfork(nullptr, nullptr, [] { instance().forget_in_child(); });
+    return made;
+  }();
+  return *recorder;
+}
+
+std::int64_t Recorder::now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+Note Recorder::here(NoteKind kind) const noexcept {
+  const ThreadState& thread = this_thread();
+  Note note;
+  note.kind = kind;
+  note.thread = thread.id;
+  if (times_.load(std::memory_order_relaxed)) note.time_ns = now_ns();
+  if (thread.operator_depth > 0) note.flags |= kInsideOperator;
+  if (thread.resizes) note.flags |= kResizes;
+  return note;
+}
+
+void Recorder::push(Note note) noexcept {
+  ring_.push(note);
+  if (ring_.size() > ring_.capacity() / 4 * 3) drain_if_full();
+}
+
+void Recorder::note_birth(StorageKey key, std::int64_t bytes, std::uint8_t device) noexcept {
+  ThreadState& thread = this_thread();
+  if (thread.is_pretending) return;
+  if (thread.operator_depth > 0)
+    thread.has_news = true;
+  else
+    thread.outside_news = 2;
+  Note note = here(NoteKind::Born);
+  note.key = key;
+  note.bytes = bytes;
+  note.device = device;
+  push(note);
+}
+
+void Recorder::note_death(StorageKey key) noexcept {
+  if (!listening_.load(std::memory_order_relaxed)) return;
+  ThreadState& thread = this_thread();
+  if (thread.resizes) thread.has_news = true;
+  Note note = here(NoteKind::Died);
+  note.key = key;
+  push(note);
+}
+
+void Recorder::note_output(StorageKey key, std::int64_t bytes, std::uint8_t device) noexcept {
+  Note note = here(NoteKind::Output);
+  note.key = key;
+  note.bytes = bytes;
+  note.device = device;
+  push(note);
+}
+
+void Recorder::note_operator_end(std::uint8_t more_flags) noexcept {
+  ThreadState& thread = this_thread();
+  const bool wanted = wants_sample_.load(std::memory_order_relaxed);
+  if (!thread.has_news && thread.outside_news == 0 && !wanted) return;
+  if (wanted) wants_sample_.store(false, std::memory_order_relaxed);
+  if (thread.outside_news > 0) --thread.outside_news;
+  thread.has_news = false;
+  Note note = here(NoteKind::OperatorEnded);
+  note.flags |= more_flags;
+  if (torch::autograd::get_current_graph_task_id() != -1) note.flags |= kInBackward;
+  if (at::GradMode::is_enabled()) note.flags |= kGradMode;
+  push(note);
+  if (ring_.size() > ring_.capacity() / 2) drain_if_full();
+}
+
+void Recorder::drain() {
+  Note note;
+  while (ring_.pop(note)) {
+    ++noted_;
+    for (Attribution* attribution : attached_) attribution->take(note);
+  }
+}
+
+void Recorder::drain_if_full() noexcept {
+  const std::unique_lock lock(lock_, std::try_to_lock);
+  if (lock) drain();
+}
+
+void Recorder::attach(Attribution* attribution) {
+  const Quiet quiet;
+  attached_.push_back(attribution);
+  listening_ = true;
+}
+
+void Recorder::detach(Attribution* attribution) {
+  const Quiet quiet;
+  std::erase(attached_, attribution);
+  listening_ = !attached_.empty();
+}
+
+void Recorder::start(bool outputs, bool times) {
+  if (starts_++ == 0) {
+    install_allocators();
+    recording_ = true;
+  }
+  output_starts_ += outputs;
+  time_starts_ += times;
+  times_ = time_starts_ > 0;
+  watch_operators(output_starts_ > 0);
+}
+
+void Recorder::stop(bool outputs, bool times) {
+  output_starts_ -= outputs;
+  time_starts_ -= times;
+  times_ = time_starts_ > 0;
+  if (--starts_ > 0) return watch_operators(output_starts_ > 0);
+  recording_ = false;
+  unwatch_operators();
+  remove_allocators();
+}
+
+// A forked child (a loader's worker) says nothing: its storages are not the parent's.
+void Recorder::forget_in_child() {
+  recording_ = false;
+  listening_ = false;
+}
+
+std::uint8_t Recorder::device_number(const std::string& name) {
+  const std::lock_guard lock(devices_lock_);
+  const auto found = std::find(devices_.begin(), devices_.end(), name);
+  const auto number = static_cast<std::uint8_t>(found - devices_.begin());
+  if (found != devices_.end()) return number;
+  devices_.push_back(name);
+  // CUDA's caching allocator rounds to 512 bytes, unless it is told not to cache.
+  const char* uncached = std::getenv("PYTORCH_NO_CUDA_MEMORY_CACHING");
+  if (name.starts_with("cuda") && (!uncached || std::atoi(uncached) == 0))
+    granularities_[number] = 512;
+  return number;
+}
+
+std::string Recorder::device_name(std::uint8_t number) {
+  const std::lock_guard lock(devices_lock_);
+  return devices_.at(number);
+}
+
+}  // namespace tidemark::recorder

@@ -1,0 +1,285 @@
+// Module calls, gradients and labels, handed to attribution under the recorder's lock.
+#include "tidemark/torch/recorder/tracker.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "tidemark/torch/recorder/allocators.h"
+#include "tidemark/torch/recorder/gradients.h"
+#include "tidemark/torch/recorder/recorder.h"
+
+namespace tidemark::recorder {
+
+using attribution::StorageKey;
+using Quiet = Recorder::Quiet;
+
+std::vector<c10::Storage> storages_of(const at::Tensor& tensor) {
+  if (!tensor.defined()) return {};
+  std::vector<at::Tensor> parts;
+  if (tensor.is_sparse())
+    parts = {tensor._indices(), tensor._values()};
+  else if (tensor.layout() == at::kSparseCsr || tensor.layout() == at::kSparseBsr)
+    parts = {tensor.crow_indices(), tensor.col_indices(), tensor.values()};
+  else if (tensor.layout() == at::kSparseCsc || tensor.layout() == at::kSparseBsc)
+    parts = {tensor.ccol_indices(), tensor.row_indices(), tensor.values()};
+  else if (tensor.has_storage())
+    return {tensor.storage()};
+  std::vector<c10::Storage> all;
+  for (const at::Tensor& part : parts) all.push_back(part.storage());
+  return all;
+}
+
+Tracker::Tracker(TrackerOptions options)
+    : options_(options),
+      attribution_(options.rules, Recorder::instance().granularities()),
+      book_(attribution_) {
+  attribution_.accept_births(false);
+  Recorder::instance().attach(&attribution_);
+}
+
+Tracker::~Tracker() {
+  stop();
+  Recorder::instance().detach(&attribution_);
+}
+
+void Tracker::start(bool outputs) {
+  if (running_) return;
+  running_ = true;
+  outputs_ = outputs;
+  {
+    const Quiet quiet;
+    attribution_.accept_births(true);
+    attribution_.reset_peak();
+  }
+  Recorder::instance().start(outputs_, options_.times);
+}
+
+void Tracker::stop() {
+  if (!running_) return;
+  running_ = false;
+  Recorder::instance().stop(outputs_, options_.times);
+  {
+    const Quiet quiet;
+    attribution_.settle(this_thread().id);
+    attribution_.accept_births(false);
+    book_.close_all();
+    awaited_ends_.clear();
+    backward_threads_.clear();
+  }
+  forget_awaited_leaves();
+}
+
+ModuleNumber Tracker::add_module() {
+  const Quiet quiet;
+  return book_.add_module();
+}
+
+std::int64_t Tracker::begin_forward(ModuleNumber module, const std::vector<at::Tensor>& inputs) {
+  const bool in_backward = current_backward() != -1;
+  const std::uint32_t thread = this_thread().id;
+  const std::int64_t bytes = known_bytes(inputs);
+  std::vector<at::Tensor> awaited;
+  std::copy_if(inputs.begin(), inputs.end(), std::back_inserter(awaited),
+               [](const at::Tensor& tensor) { return tensor.requires_grad(); });
+  {
+    const Quiet quiet;
+    attribution_.settle(thread);
+    book_.begin_forward(module, thread, in_backward);
+    if (!in_backward && awaited.empty()) awaited_ends_.push_back({module, thread});
+  }
+  if (in_backward || awaited.empty()) return bytes;
+  await_gradients(awaited, Await::All, {[self = weak_from_this(), module](const auto&) {
+                    if (const auto tracker = self.lock()) tracker->end_backward(module);
+                  }});
+  return bytes;
+}
+
+std::int64_t Tracker::end_forward(ModuleNumber module, const std::vector<at::Tensor>& outputs,
+                                  bool failed) {
+  const bool in_backward = current_backward() != -1;
+  const std::int64_t bytes = known_bytes(outputs);
+  std::vector<at::Tensor> awaited;
+  std::copy_if(outputs.begin(), outputs.end(), std::back_inserter(awaited),
+               [](const at::Tensor& tensor) { return tensor.requires_grad(); });
+  {
+    const Quiet quiet;
+    const std::uint32_t thread = this_thread().id;
+    attribution_.settle(thread);
+    book_.end_forward(module, thread, in_backward);
+    // No backward will come through a call that raised.
+    if (failed && !awaited_ends_.empty() && awaited_ends_.back().module == module)
+      awaited_ends_.pop_back();
+  }
+  if (in_backward || awaited.empty()) return bytes;
+  await_gradients(awaited, Await::First, {[self = weak_from_this(), module](const auto&) {
+                    if (const auto tracker = self.lock()) tracker->begin_backward(module);
+                  }});
+  return bytes;
+}
+
+void Tracker::begin_backward(ModuleNumber module) {
+  if (!running_) return;
+  follow_backward();
+  const Quiet quiet;
+  book_.begin_backward(module, this_thread().id);
+}
+
+void Tracker::end_backward(ModuleNumber module) {
+  if (!running_) return;
+  const Quiet quiet;
+  book_.end_backward(module);
+}
+
+// The first hook of a backward asks the engine to be told of its end.
+void Tracker::follow_backward() {
+  const std::uint32_t thread = this_thread().id;
+  std::vector<ModuleNumber> ends;
+  {
+    const Quiet quiet;
+    if (std::count(backward_threads_.begin(), backward_threads_.end(), thread)) return;
+    backward_threads_.push_back(thread);
+    // The backward of CPU models runs on the thread of their forward; else all are meant.
+    const bool own = std::any_of(awaited_ends_.begin(), awaited_ends_.end(),
+                                 [&](const AwaitedEnd& end) { return end.thread == thread; });
+    std::erase_if(awaited_ends_, [&](const AwaitedEnd& end) {
+      if (own && end.thread != thread) return false;
+      ends.push_back(end.module);
+      return true;
+    });
+    attribution_.set_creates_graph(thread, at::GradMode::is_enabled());
+  }
+  std::reverse(ends.begin(), ends.end());
+  const auto self = weak_from_this();
+  at_end_of_backward(
+      [self, thread, ends = std::move(ends)] {
+        if (const auto tracker = self.lock()) tracker->finish_backward(thread, ends);
+      },
+      [self, thread] {
+        if (const auto tracker = self.lock()) tracker->finish_backward(thread, {});
+      });
+}
+
+void Tracker::finish_backward(std::uint32_t thread, const std::vector<ModuleNumber>& ends) {
+  if (!running_) return;
+  const Quiet quiet;
+  for (const ModuleNumber module : ends) book_.end_backward(module);
+  book_.finish_backward(thread);
+  std::erase(backward_threads_, thread);
+  attribution_.set_creates_graph(thread, false);
+}
+
+void Tracker::begin_optimizer() {
+  const Quiet quiet;
+  attribution_.settle(this_thread().id);
+  attribution_.begin_optimizer(this_thread().id);
+}
+
+void Tracker::end_optimizer() {
+  const Quiet quiet;
+  attribution_.end_optimizer(this_thread().id);
+}
+
+bool Tracker::in_optimizer() {
+  const Quiet quiet;
+  return attribution_.in_optimizer(this_thread().id);
+}
+
+bool Tracker::label(const at::Tensor& tensor, Category category) {
+  const std::uint8_t device = Recorder::instance().device_number(tensor.device().str());
+  bool is_watched = true;
+  for (const c10::Storage& storage : storages_of(tensor)) {
+    c10::StorageImpl& impl = *storage.unsafeGetStorageImpl();
+    const auto bytes = static_cast<std::int64_t>(impl.nbytes());
+    if (bytes == 0) continue;
+    is_watched &= watch_storage(impl);
+    const Quiet quiet;
+    attribution_.label(key_of(impl), bytes, device, category);
+  }
+  Recorder::instance().want_sample();
+  return is_watched;
+}
+
+std::int64_t Tracker::known_bytes(const std::vector<at::Tensor>& tensors) {
+  std::vector<StorageKey> keys;
+  for (const at::Tensor& tensor : tensors)
+    for (const c10::Storage& storage : storages_of(tensor))
+      keys.push_back(key_of(*storage.unsafeGetStorageImpl()));
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  const Quiet quiet;
+  std::int64_t bytes = 0;
+  for (const StorageKey key : keys) bytes += key ? attribution_.bytes_of(key).value_or(0) : 0;
+  return bytes;
+}
+
+void Tracker::forget(StorageKey key) {
+  const Quiet quiet;
+  Note note;
+  note.kind = NoteKind::Died;
+  note.key = key;
+  attribution_.take(note);
+}
+
+std::optional<Tracker::Known> Tracker::find(const c10::StorageImpl& storage) {
+  const Quiet quiet;
+  const StorageKey key = key_of(storage);
+  const auto category = key ? attribution_.category_of(key) : std::nullopt;
+  if (!category) return std::nullopt;
+  return Known{*category, attribution_.device_of(key)};
+}
+
+void Tracker::resized(c10::StorageImpl& storage, Known before) {
+  const auto bytes = static_cast<std::int64_t>(storage.nbytes());
+  if (bytes > 0) watch_storage(storage);
+  const Quiet quiet;
+  const StorageKey key = key_of(storage);
+  if (key && attribution_.category_of(key))
+    attribution_.set_bytes(key, bytes);
+  else if (key)
+    attribution_.label(key, bytes, before.device, before.category);
+  attribution_.sample(current_backward() != -1);
+}
+
+Rows Tracker::current() {
+  const Quiet quiet;
+  attribution_.settle(this_thread().id);
+  return attribution_.current();
+}
+
+Rows Tracker::peak() {
+  const Quiet quiet;
+  return attribution_.peak();
+}
+
+attribution::ModuleStats Tracker::stats(ModuleNumber module) {
+  const Quiet quiet;
+  return book_.stats(module);
+}
+
+Rows Tracker::local_peak(ModuleNumber module) {
+  const Quiet quiet;
+  return book_.local_peak(module);
+}
+
+bool Tracker::has_stats(ModuleNumber module) {
+  const Quiet quiet;
+  return book_.has_stats(module);
+}
+
+bool Tracker::is_active(ModuleNumber module) {
+  const Quiet quiet;
+  return book_.is_active(module);
+}
+
+void Tracker::clear_modules() {
+  const Quiet quiet;
+  book_.clear();
+}
+
+std::size_t Tracker::storage_count() {
+  const Quiet quiet;
+  return attribution_.storage_count();
+}
+
+}  // namespace tidemark::recorder

@@ -1,0 +1,199 @@
+// The Python module tidemark._recorder: trackers of a live process. Import it after torch.
+#include <pybind11/functional.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <torch/csrc/Exceptions.h>
+#include <torch/csrc/autograd/python_variable.h>
+
+#include <memory>
+#include <string>
+
+#include "tensors.h"
+#include "tidemark/torch/recorder/allocators.h"
+#include "tidemark/torch/recorder/gradients.h"
+#include "tidemark/torch/recorder/recorder.h"
+#include "tidemark/torch/recorder/tracker.h"
+
+namespace py = pybind11;
+
+namespace tidemark::recorder {
+namespace {
+
+using attribution::ModuleState;
+
+c10::StorageImpl& storage_at(std::uintptr_t cdata) {
+  return *reinterpret_cast<c10::StorageImpl*>(cdata);
+}
+
+Category category_of_name(const std::string& name) {
+  const auto category = category_named(name);
+  if (!category) throw py::value_error("no such category: " + name);
+  return *category;
+}
+
+// [(device, [bytes by category..., total]), ...] of the devices that have something.
+py::list rows_to_python(const Rows& rows) {
+  py::list all;
+  for (std::size_t number = 0; number < rows.size(); ++number) {
+    const attribution::Row& row = rows[number];
+    if (row.total == 0) continue;
+    py::list bytes;
+    for (const std::int64_t one : row.bytes) bytes.append(one);
+    bytes.append(row.total);
+    all.append(py::make_tuple(
+        Recorder::instance().device_name(static_cast<std::uint8_t>(number)), bytes));
+  }
+  return all;
+}
+
+// [(number of the state, [rows of each call]), ...] in the order the states were first seen.
+py::list stats_to_python(Tracker& tracker, ModuleNumber module) {
+  const attribution::ModuleStats stats = tracker.stats(module);
+  py::list all;
+  for (const ModuleState state : stats.order) {
+    py::list calls;
+    for (const Rows& rows : stats.snapshots[static_cast<std::size_t>(state)])
+      calls.append(rows_to_python(rows));
+    all.append(py::make_tuple(static_cast<int>(state), calls));
+  }
+  return all;
+}
+
+bool label(Tracker& tracker, py::handle value, const std::string& category) {
+  const Category known = category_of_name(category);
+  bool is_watched = true;
+  for (const at::Tensor& tensor : tensors_in(value.ptr()))
+    is_watched &= tracker.label(tensor, known);
+  return is_watched;
+}
+
+// What a gradient hook calls: with the gradient, or with the parameter that has one now.
+void label_gradient(Tracker& tracker, py::handle gradient) {
+  if (!tracker.is_running() || gradient.is_none()) return;
+  for (const at::Tensor& tensor : tensors_in(gradient.ptr()))
+    tracker.label(tensor, Category::Gradient);
+}
+
+void label_gradient_of(Tracker& tracker, py::handle parameter) {
+  if (!tracker.is_running()) return;
+  const at::Tensor& gradient = THPVariable_Unpack(parameter.ptr()).grad();
+  if (!gradient.defined()) return;
+  if (gradient.key_set().has(c10::DispatchKey::Python))
+    return label_gradient(tracker, parameter.attr("grad"));
+  tracker.label(gradient, Category::Gradient);
+}
+
+// What is known of a storage before it is resized: handed back, as it is, to resized().
+py::object find(Tracker& tracker, std::uintptr_t cdata) {
+  const auto known = tracker.find(storage_at(cdata));
+  if (!known) return py::none();
+  return py::make_tuple(static_cast<int>(known->category), static_cast<int>(known->device));
+}
+
+void resized(Tracker& tracker, std::uintptr_t cdata, std::pair<int, int> before) {
+  tracker.resized(storage_at(cdata), {static_cast<Category>(before.first),
+                                      static_cast<std::uint8_t>(before.second)});
+}
+
+// An action of Python's: runs with the interpreter's lock, and its exception goes to the engine.
+GradientAction python_action(py::function callable, bool wants_gradients) {
+  auto held = std::shared_ptr<py::function>(new py::function(std::move(callable)),
+                                            [](py::function* function) {
+                                              py::gil_scoped_acquire acquire;
+                                              delete function;
+                                            });
+  return {[held](const std::vector<at::Tensor>& gradients) {
+            py::gil_scoped_acquire acquire;
+            py::list all;
+            for (const at::Tensor& one : gradients)
+              all.append(one.defined() ? py::reinterpret_steal<py::object>(THPVariable_Wrap(one))
+                                       : py::none());
+            if (PyObject* result = PyObject_CallFunctionObjArgs(held->ptr(), all.ptr(), nullptr))
+              return Py_DECREF(result);
+            python_error error;
+            error.persist();
+            throw error;
+          },
+          wants_gradients};
+}
+
+void await_in_python(py::handle values, bool all, py::function action, bool wants_gradients) {
+  std::vector<at::Tensor> tensors;
+  for (const at::Tensor& tensor : tensors_in(values.ptr()))
+    if (tensor.requires_grad()) tensors.push_back(tensor);
+  await_gradients(tensors, all ? Await::All : Await::First,
+                  python_action(std::move(action), wants_gradients));
+}
+
+std::shared_ptr<Tracker> make_tracker(bool times, bool recompute_by_grad_mode) {
+  TrackerOptions options;
+  options.times = times;
+  options.rules.recompute_by_grad_mode = recompute_by_grad_mode;
+  return std::make_shared<Tracker>(options);
+}
+
+void bind_tracker(py::module_& m) {
+  py::class_<Tracker, std::shared_ptr<Tracker>>(m, "Tracker")
+      .def(py::init(&make_tracker), py::kw_only(), py::arg("times") = false,
+           py::arg("recompute_by_grad_mode") = false)
+      .def("start", &Tracker::start, py::arg("outputs") = false)
+      .def("stop", &Tracker::stop)
+      .def_property_readonly("is_running", &Tracker::is_running)
+      .def("add_module", &Tracker::add_module)
+      .def("begin_forward",
+           [](Tracker& tracker, ModuleNumber module, py::handle inputs) {
+             return tracker.begin_forward(module, tensors_in(inputs.ptr()));
+           })
+      .def("end_forward",
+           [](Tracker& tracker, ModuleNumber module, py::handle outputs, bool failed) {
+             return tracker.end_forward(module, tensors_in(outputs.ptr()), failed);
+           })
+      .def("begin_optimizer", &Tracker::begin_optimizer)
+      .def("end_optimizer", &Tracker::end_optimizer)
+      .def_property_readonly("in_optimizer", &Tracker::in_optimizer)
+      .def("label", &label)
+      .def("label_gradient", &label_gradient)
+      .def("label_gradient_of", &label_gradient_of)
+      .def("known_bytes",
+           [](Tracker& tracker, py::handle value) {
+             return tracker.known_bytes(tensors_in(value.ptr()));
+           })
+      .def("forget", &Tracker::forget)
+      .def("find", &find)
+      .def("resized", &resized)
+      .def("current", [](Tracker& tracker) { return rows_to_python(tracker.current()); })
+      .def("peak", [](Tracker& tracker) { return rows_to_python(tracker.peak()); })
+      .def("stats", &stats_to_python)
+      .def("local_peak",
+           [](Tracker& tracker, ModuleNumber module) {
+             return rows_to_python(tracker.local_peak(module));
+           })
+      .def("has_stats", &Tracker::has_stats)
+      .def("is_active", &Tracker::is_active)
+      .def("clear_modules", &Tracker::clear_modules)
+      .def_property_readonly("storage_count", &Tracker::storage_count);
+}
+
+}  // namespace
+}  // namespace tidemark::recorder
+
+PYBIND11_MODULE(_recorder, m) {
+  using namespace tidemark::recorder;
+  m.doc() = "Follows the storages of a live PyTorch process";
+  bind_tracker(m);
+  m.def("set_opener", &set_opener);
+  m.def("await_gradients", &await_in_python, py::arg("tensors"), py::kw_only(), py::arg("all"),
+        py::arg("action"), py::arg("wants_gradients") = false);
+  m.def("at_end_of_backward", [](py::function done, py::function abandoned) {
+    const auto run = [](GradientAction action) {
+      return [action = std::move(action)] { action.run({}); };
+    };
+    at_end_of_backward(run(python_action(std::move(done), false)),
+                       run(python_action(std::move(abandoned), false)));
+  });
+  m.def("current_backward", &current_backward);
+  m.def("storage_key",
+        [](std::uintptr_t cdata) { return key_of(storage_at(cdata)); });
+  m.def("dropped", [] { return Recorder::instance().dropped(); });
+}

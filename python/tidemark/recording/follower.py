@@ -1,0 +1,215 @@
+"""Follows a program's modules, parameters, gradients and optimizers, and tells the C++ tracker.
+
+Python runs at the borders of module calls, when a parameter gets its gradient and around optimizer
+steps; never per operator.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch import nn, optim
+from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
+from torch.optim.optimizer import (
+    register_optimizer_step_post_hook,
+    register_optimizer_step_pre_hook,
+)
+
+from tidemark.recording.library import _recorder, inner_tensors
+from tidemark.recording.names import ModuleNames
+from tidemark.recording.resizes import ResizeFollower
+
+
+class FollowedModule:
+    """A module the tracker has met: its number in C++, and what its owner keeps about it."""
+
+    __slots__ = ("alive", "number", "stats", "raised_before")
+
+    def __init__(self, alive: weakref.ref[nn.Module], number: int) -> None:
+        self.alive = alive
+        self.number = number
+        self.stats: Any = None
+        self.raised_before: BaseException | None = None
+
+
+class Follower:
+    """Hooks for one tracker; `meet` makes the statistics of a module that has none."""
+
+    def __init__(self, tracker: Any, meet: Callable[[nn.Module, str], Any]) -> None:
+        self.tracker = tracker
+        self.names = ModuleNames()
+        self._meet = meet
+        self._modules: dict[int, FollowedModule] = {}
+        self._hooked: dict[int, tuple[Any, tuple[Any, ...]]] = {}
+        self._without_gradient: weakref.WeakSet[nn.Parameter] = weakref.WeakSet()
+        self._unwatched: dict[int, Any] = {}
+        self._handles: list[Any] = []
+        self._resizes = ResizeFollower(tracker)
+
+    # -- start and stop ---------------------------------------------------------------------
+
+    def start(self, *, outputs: bool = False) -> None:
+        self._handles = [
+            register_module_forward_pre_hook(self.before_forward),
+            register_module_forward_hook(self.after_forward, always_call=True),
+            register_optimizer_step_pre_hook(self.before_step),
+            register_optimizer_step_post_hook(self.after_step),
+        ]
+        self._resizes.start()
+        self.tracker.start(outputs)
+
+    def stop(self) -> None:
+        self.tracker.stop()
+        self._resizes.stop()
+        for handle in self._handles:
+            handle.remove()
+        self._handles = []
+        for _, handles in self._hooked.values():
+            for handle in handles:
+                handle.remove()
+        self._hooked.clear()
+
+    # -- module calls -----------------------------------------------------------------------
+
+    def followed(self, module: nn.Module) -> FollowedModule:
+        number = id(module)
+        known = self._modules.get(number)
+        if known is None:
+            alive = weakref.ref(module, lambda _: self._modules.pop(number, None))
+            known = self._modules[number] = FollowedModule(alive, self.tracker.add_module())
+        return known
+
+    def active_names(self) -> set[str]:
+        found = set()
+        for known in list(self._modules.values()):
+            module = known.alive()
+            if module is not None and self.tracker.is_active(known.number):
+                found.add(self.names.find(module) or "")
+        return found
+
+    def forget_stats(self) -> None:
+        for known in self._modules.values():
+            known.stats = None
+        self.tracker.clear_modules()
+
+    def before_forward(self, module: nn.Module, inputs: Any) -> None:
+        if _is_compiled():
+            return
+        known = self.followed(module)
+        if known.stats is None:
+            known.stats = self._meet(module, self.names.name_of(module))
+        if self.tracker.in_optimizer and not _step_is_running():
+            self.tracker.end_optimizer()
+        if self._without_gradient:
+            self._hook_thawed()
+        known.raised_before = sys.exc_info()[1]
+        known.stats.input_mem = self.tracker.begin_forward(known.number, inputs)
+
+    def after_forward(self, module: nn.Module, inputs: Any, outputs: Any) -> None:
+        known = self._modules.get(id(module))
+        if known is None or _is_compiled():
+            return
+        raised = sys.exc_info()[1]
+        failed = outputs is None and raised is not None and raised is not known.raised_before
+        known.raised_before = None
+        known_bytes = self.tracker.end_forward(known.number, outputs, failed)
+        if known.stats is not None and _recorder.current_backward() == -1:
+            known.stats.output_mem = known_bytes
+
+    # -- parameters, gradients, optimizers --------------------------------------------------
+
+    def label(self, tensor: torch.Tensor, category: str) -> None:
+        if not self.tracker.label(tensor, category):
+            self._watch_from_python(tensor)
+
+    def label_module(self, module: nn.Module, *, hook_gradients: bool) -> tuple[int, int]:
+        """Labels parameters, their gradients and buffers; returns the bytes of the first and last."""
+        parameters = list(module.parameters())
+        for parameter in parameters:
+            self.label(parameter, "Parameter")
+            if parameter.grad is not None:
+                self.label(parameter.grad, "Gradient")
+            if hook_gradients:
+                self._hook_gradient(parameter)
+        buffers = list(module.buffers())
+        for buffer in buffers:
+            self.label(buffer, "Buffer")
+        return self.tracker.known_bytes(parameters), self.tracker.known_bytes(buffers)
+
+    def label_optimizer(self, optimizer: optim.Optimizer) -> None:
+        for state in optimizer.state.values():
+            for tensor in tensors_inside(state):
+                self.label(tensor, "OptimizerState")
+
+    def before_step(self, optimizer: optim.Optimizer, *_: Any) -> None:
+        self.tracker.begin_optimizer()
+
+    def after_step(self, optimizer: optim.Optimizer, *_: Any) -> None:
+        self.label_optimizer(optimizer)
+        self.tracker.end_optimizer()
+
+    def _hook_gradient(self, parameter: nn.Parameter) -> None:
+        if id(parameter) in self._hooked or not parameter.is_leaf:
+            return
+        if not parameter.requires_grad:
+            self._without_gradient.add(parameter)
+            return
+        number = id(parameter)
+        alive = weakref.ref(parameter, lambda _: self._hooked.pop(number, None))
+        self._hooked[number] = alive, (
+            parameter.register_hook(self.tracker.label_gradient),
+            parameter.register_post_accumulate_grad_hook(self.tracker.label_gradient_of),
+        )
+
+    def _hook_thawed(self) -> None:
+        for parameter in [p for p in self._without_gradient if p.requires_grad]:
+            self._without_gradient.discard(parameter)
+            self._hook_gradient(parameter)
+
+    def _watch_from_python(self, tensor: torch.Tensor) -> None:
+        """For memory that is not the allocator's: the storage object's own end tells of its death."""
+        for part in inner_tensors(tensor) or [tensor]:
+            storage = part.untyped_storage()
+            key = _recorder.storage_key(storage._cdata)
+            if key not in self._unwatched:
+                self._unwatched[key] = weakref.ref(storage, lambda _, key=key: self._forget(key))
+
+    def _forget(self, key: int) -> None:
+        self._unwatched.pop(key, None)
+        self.tracker.forget(key)
+
+
+def tensors_inside(value: Any) -> Iterator[torch.Tensor]:
+    """The tensors in a state of an optimizer, however deep."""
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, dict):
+        for one in value.values():
+            yield from tensors_inside(one)
+    elif isinstance(value, (list, tuple, set)):
+        for one in value:
+            yield from tensors_inside(one)
+
+
+def _is_compiled() -> bool:
+    frames = sys.modules.get("torch._dynamo.eval_frame")
+    return frames is not None and bool(frames._is_in_optimized_module())
+
+
+_STEP_CODE_NAME = "wrapper"
+
+
+def _step_is_running() -> bool:
+    """Whether an optimizer's step is on the stack: a step that raised never says that it ended."""
+    frame = sys._getframe(1)
+    optimizer_file = optim.optimizer.__file__
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name == _STEP_CODE_NAME and code.co_filename == optimizer_file:
+            return True
+        frame = frame.f_back  # type: ignore[assignment]
+    return False
