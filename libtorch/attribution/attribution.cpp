@@ -77,7 +77,8 @@ void Attribution::born(const Note& note) {
   Thread& thread = threads_[note.thread];
   const bool inside = note.has(kInsideOperator);
   storages_[number].state = inside ? State::Inside : State::Outside;
-  (inside ? thread.inside : thread.outside).push_back(number);
+  if (inside) thread.inside.push_back(number);
+  if (!inside && rules_.count_outside_operators) thread.outside.push_back(number);
   if (listener_) listener_->allocated(number, note);
 }
 

@@ -23,6 +23,9 @@ struct Rules {
   // Recomputation is what runs in a backward with gradients on; otherwise it is only what runs
   // inside a module that is called in a backward, as PyTorch's tracker has it.
   bool recompute_by_grad_mode = false;
+  // Storages made by no operator (a saved random state) count too; PyTorch's tracker knows only
+  // what leaves operators.
+  bool count_outside_operators = false;
 };
 
 // What each device rounds requests up to; 0 for exact bytes. Grows while it is read.

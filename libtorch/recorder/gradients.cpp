@@ -94,33 +94,57 @@ class GradientHook final : public torch::autograd::FunctionPreHook {
   // Compiled backwards leave it out instead of failing.
   void compiled_args(torch::dynamo::autograd::CompiledNodeArgs&) const override {}
 
-  const AwaitedGradients& awaited() const { return *awaited_; }
-
  private:
   std::shared_ptr<AwaitedGradients> awaited_;
   std::size_t index_, output_;
 };
 
 using WeakTensor = c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
-std::mutex g_leaves_lock;
-std::vector<WeakTensor> g_leaves;
 
-void remove_hooks(const at::Tensor& leaf, bool all) {
-  std::erase_if(impl::hooks(leaf), [&](const auto& hook) {
-    const auto* ours = dynamic_cast<const GradientHook*>(hook.get());
-    return ours && (all || ours->awaited().has_run());
-  });
+struct HookedLeaf {
+  WeakTensor leaf;
+  std::shared_ptr<AwaitedGradients> awaited;
+  RemoveHook remove;
+};
+std::mutex g_leaves_lock;
+std::vector<HookedLeaf> g_leaves;
+HookLeaf g_hook_leaf;
+
+// For programs without Python.
+RemoveHook hook_leaf_directly(const at::Tensor& leaf, std::function<void(const at::Tensor&)> hook) {
+  const unsigned number =
+      leaf.register_hook([hook = std::move(hook)](at::Tensor gradient) { hook(gradient); });
+  const WeakTensor weak(leaf.getIntrusivePtr());
+  return [weak, number] {
+    if (auto alive = weak.lock()) at::Tensor(std::move(alive)).remove_hook(number);
+  };
 }
 
 // A leaf outlives its graphs: hooks that did their work are taken away when the next one comes.
+void remove_old_hooks(const at::Tensor& leaf) {
+  std::vector<RemoveHook> old;
+  {
+    const std::lock_guard lock(g_leaves_lock);
+    std::erase_if(g_leaves, [&](HookedLeaf& one) {
+      const bool is_same = one.leaf._unsafe_get_target() == leaf.unsafeGetTensorImpl();
+      if (!one.leaf.expired() && !(is_same && one.awaited->has_run())) return false;
+      if (!one.leaf.expired()) old.push_back(std::move(one.remove));
+      return true;
+    });
+  }
+  for (const RemoveHook& remove : old) remove();
+}
+
 void hook_leaf(const at::Tensor& leaf, const std::shared_ptr<AwaitedGradients>& awaited,
                std::size_t index) {
-  remove_hooks(leaf, false);
+  remove_old_hooks(leaf);
   awaited->set_node(index, impl::grad_accumulator(leaf).get());
-  impl::add_hook(leaf, std::make_unique<GradientHook>(awaited, index, 0));
+  const auto hook = [awaited, index](const at::Tensor& gradient) {
+    awaited->arrived(index, gradient);
+  };
+  RemoveHook remove = g_hook_leaf ? g_hook_leaf(leaf, hook) : hook_leaf_directly(leaf, hook);
   const std::lock_guard lock(g_leaves_lock);
-  std::erase_if(g_leaves, [](const WeakTensor& one) { return one.expired(); });
-  g_leaves.emplace_back(leaf.getIntrusivePtr());
+  g_leaves.push_back({WeakTensor(leaf.getIntrusivePtr()), awaited, std::move(remove)});
 }
 
 }  // namespace
@@ -139,14 +163,16 @@ void await_gradients(const std::vector<at::Tensor>& tensors, Await await, Gradie
   }
 }
 
+void set_leaf_hooker(HookLeaf hook_leaf) { g_hook_leaf = std::move(hook_leaf); }
+
 void forget_awaited_leaves() {
-  std::vector<WeakTensor> leaves;
+  std::vector<HookedLeaf> leaves;
   {
     const std::lock_guard lock(g_leaves_lock);
     leaves.swap(g_leaves);
   }
-  for (const WeakTensor& weak : leaves)
-    if (auto alive = weak.lock()) remove_hooks(at::Tensor(std::move(alive)), true);
+  for (const HookedLeaf& one : leaves)
+    if (!one.leaf.expired()) one.remove();
 }
 
 int current_backward() { return torch::autograd::get_current_graph_task_id(); }

@@ -21,6 +21,13 @@ struct GradientAction {
 // is there. Tensors that the backward does not reach are not waited for.
 void await_gradients(const std::vector<at::Tensor>& tensors, Await await, GradientAction action);
 
+// How a hook is put on a leaf, and taken away again by what it returns. A Python program must use
+// Python's own way, which alone gets along with the user's hooks.
+using RemoveHook = std::function<void()>;
+using HookLeaf =
+    std::function<RemoveHook(const at::Tensor& leaf, std::function<void(const at::Tensor&)> hook)>;
+void set_leaf_hooker(HookLeaf hook_leaf);
+
 // Takes back what was put on tensors that outlive their graphs.
 void forget_awaited_leaves();
 

@@ -57,7 +57,8 @@ bool autocast_is_on() {
          !c10::impl::tls_is_dispatch_key_excluded(DispatchKey::AutocastCUDA);
 }
 
-// Fake tensors that somebody makes beside the program, to learn a shape, are none of its memory.
+// Fake tensors that somebody makes beside the program, to learn a shape, are none of its memory;
+// and in a program of fake tensors, neither are those the mode makes while it is switched off.
 bool fake_mode_is_on() {
   return c10::impl::TorchDispatchModeTLS::get_mode(c10::impl::TorchDispatchModeKey::FAKE)
       .has_value();
@@ -79,7 +80,7 @@ std::unique_ptr<at::ObserverContext> on_begin(const at::RecordFunction& function
   if (!facts || !is_border(*facts)) return nullptr;
   thread.operator_depth = 1;
   thread.resizes = facts->resizes;
-  thread.is_pretending = fake_mode_is_on() && !Recorder::instance().wants_outputs();
+  thread.is_pretending = fake_mode_is_on() != Recorder::instance().wants_outputs();
   return nullptr;
 }
 
@@ -89,9 +90,9 @@ void note_outputs(const at::RecordFunction& function);
 void on_end(const at::RecordFunction& function, at::ObserverContext*) {
   ThreadState& thread = this_thread();
   if (thread.operator_depth == 0) return;
+  const bool outputs = function.needsOutputs() && !thread.is_pretending;
+  if (outputs && thread.operator_depth == 1) note_outputs(function);
   if (--thread.operator_depth > 0) return;
-  const bool outputs = function.needsOutputs();
-  if (outputs) note_outputs(function);
   Recorder::instance().note_operator_end(outputs ? attribution::kOutputsOnly : 0);
   thread.resizes = false;
   thread.is_pretending = false;
@@ -99,10 +100,15 @@ void on_end(const at::RecordFunction& function, at::ObserverContext*) {
 
 void note_tensor(const at::Tensor& tensor) {
   if (!tensor.defined() || !tensor.has_storage()) return;
-  const c10::StorageImpl& storage = *tensor.storage().unsafeGetStorageImpl();
+  c10::StorageImpl& storage = *tensor.storage().unsafeGetStorageImpl();
   Recorder& recorder = Recorder::instance();
   const std::uint8_t device = recorder.device_number(tensor.device().str());
-  recorder.note_output(key_of(storage), static_cast<std::int64_t>(storage.nbytes()), device);
+  const auto bytes = static_cast<std::int64_t>(storage.nbytes());
+  if (bytes == 0) return;
+  // A fake storage that was empty grows without its allocator.
+  if (key_of(storage) == 0 && watch_storage(storage))
+    recorder.note_birth(key_of(storage), bytes, device);
+  recorder.note_output(key_of(storage), bytes, device);
 }
 
 void note_value(const c10::IValue& value) {

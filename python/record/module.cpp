@@ -118,6 +118,23 @@ GradientAction python_action(py::function callable, bool wants_gradients) {
           wants_gradients};
 }
 
+RemoveHook hook_leaf(const at::Tensor& leaf, std::function<void(const at::Tensor&)> hook) {
+  py::gil_scoped_acquire acquire;
+  const auto tensor = py::reinterpret_steal<py::object>(THPVariable_Wrap(leaf));
+  py::object handle = tensor.attr("register_hook")(
+      py::cpp_function([hook = std::move(hook)](py::handle gradient) {
+        hook(THPVariable_Check(gradient.ptr()) ? THPVariable_Unpack(gradient.ptr()) : at::Tensor());
+      }));
+  auto held = std::shared_ptr<py::object>(new py::object(std::move(handle)), [](py::object* object) {
+    py::gil_scoped_acquire acquire;
+    delete object;
+  });
+  return [held] {
+    py::gil_scoped_acquire acquire;
+    held->attr("remove")();
+  };
+}
+
 void await_in_python(py::handle values, bool all, py::function action, bool wants_gradients) {
   std::vector<at::Tensor> tensors;
   for (const at::Tensor& tensor : tensors_in(values.ptr()))
@@ -126,17 +143,18 @@ void await_in_python(py::handle values, bool all, py::function action, bool want
                   python_action(std::move(action), wants_gradients));
 }
 
-std::shared_ptr<Tracker> make_tracker(bool times, bool recompute_by_grad_mode) {
+std::shared_ptr<Tracker> make_tracker(bool times, bool as_pytorch) {
   TrackerOptions options;
   options.times = times;
-  options.rules.recompute_by_grad_mode = recompute_by_grad_mode;
+  options.rules.recompute_by_grad_mode = !as_pytorch;
+  options.rules.count_outside_operators = !as_pytorch;
   return std::make_shared<Tracker>(options);
 }
 
 void bind_tracker(py::module_& m) {
   py::class_<Tracker, std::shared_ptr<Tracker>>(m, "Tracker")
       .def(py::init(&make_tracker), py::kw_only(), py::arg("times") = false,
-           py::arg("recompute_by_grad_mode") = false)
+           py::arg("as_pytorch") = false)
       .def("start", &Tracker::start, py::arg("outputs") = false)
       .def("stop", &Tracker::stop)
       .def_property_readonly("is_running", &Tracker::is_running)
@@ -181,6 +199,7 @@ void bind_tracker(py::module_& m) {
 PYBIND11_MODULE(_recorder, m) {
   using namespace tidemark::recorder;
   m.doc() = "Follows the storages of a live PyTorch process";
+  set_leaf_hooker(&hook_leaf);
   bind_tracker(m);
   m.def("set_opener", &set_opener);
   m.def("await_gradients", &await_in_python, py::arg("tensors"), py::kw_only(), py::arg("all"),

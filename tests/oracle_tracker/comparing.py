@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from programs import Program
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.distributed._tools.mem_tracker import MemTracker as TorchMemTracker
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -84,4 +85,13 @@ def run_under(make_tracker: Callable[[], Any], build: Callable[[], Program], *mo
 def run_both(build: Callable[[], Program]) -> tuple[Outcome, Outcome]:
     theirs = run_under(TorchMemTracker, build)
     ours = run_under(MemTracker, build, NothingMode())
+    return theirs, ours
+
+
+def run_both_fake(build: Callable[[], Program]) -> tuple[Outcome, Outcome]:
+    """The same on fake tensors; FakeTensorMode is a mode itself, so no other is needed."""
+    with FakeTensorMode():
+        theirs = run_under(TorchMemTracker, build)
+    with FakeTensorMode():
+        ours = run_under(MemTracker, build)
     return theirs, ours

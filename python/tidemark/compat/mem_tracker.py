@@ -212,7 +212,7 @@ class MemTracker:
     """
 
     def __init__(self) -> None:
-        self._tracker = _recorder.Tracker()
+        self._tracker = _recorder.Tracker(as_pytorch=True)
         self._follower = Follower(self._tracker, self._meet)
         self._mod_tracker = _ModulesRunning(self._follower)
         self.memory_tracking = WeakIdKeyDictionary()
