@@ -9,7 +9,6 @@
 
 #include <optional>
 #include <string_view>
-#include <unordered_map>
 
 #include "tidemark/torch/recorder/allocators.h"
 #include "tidemark/torch/recorder/recorder.h"
@@ -41,15 +40,24 @@ OperatorFacts look_up(const c10::OperatorName& name) {
   return facts;
 }
 
+struct KnownOperator {
+  const char* name;
+  OperatorFacts facts;
+};
+constexpr std::size_t kKnownOperators = 1024;
+[[gnu::tls_model("initial-exec")]] constinit thread_local KnownOperator* t_known = nullptr;
+
 // A schema lives as long as the process, so the address of its name is a name itself.
 const OperatorFacts* facts_of(const at::RecordFunction& function) {
-  thread_local std::unordered_map<const char*, OperatorFacts> known;
+  if (!t_known) t_known = new KnownOperator[kKnownOperators]();  // as long-lived as the thread
   const char* const address = function.name();
-  const auto found = known.find(address);
-  if (found != known.end()) return &found->second;
+  const auto bits = reinterpret_cast<std::uintptr_t>(address);
+  KnownOperator& known = t_known[(bits >> 3 ^ bits >> 13) % kKnownOperators];
+  if (known.name == address) return &known.facts;
   const auto name = function.operator_name();
   if (!name) return nullptr;  // a range of the user's or of the profiler's
-  return &known.emplace(address, look_up(*name)).first->second;
+  known = {address, look_up(*name)};
+  return &known.facts;
 }
 
 bool autocast_is_on() {
@@ -60,8 +68,9 @@ bool autocast_is_on() {
 // Fake tensors that somebody makes beside the program, to learn a shape, are none of its memory;
 // and in a program of fake tensors, neither are those the mode makes while it is switched off.
 bool fake_mode_is_on() {
-  return c10::impl::TorchDispatchModeTLS::get_mode(c10::impl::TorchDispatchModeKey::FAKE)
-      .has_value();
+  return c10::impl::TorchDispatchModeTLS::any_modes_set() &&
+         c10::impl::TorchDispatchModeTLS::get_mode(c10::impl::TorchDispatchModeKey::FAKE)
+             .has_value();
 }
 
 bool is_border(const OperatorFacts& facts) {

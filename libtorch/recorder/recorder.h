@@ -23,14 +23,14 @@ using attribution::StorageKey;
 
 // What a thread is doing; only the thread itself touches it.
 struct ThreadState {
-  std::uint32_t id;
+  std::uint32_t id = 0;
   int operator_depth = 0;     // operators of the program and those inside them
   bool has_news = false;      // notes since the operator began
   bool resizes = false;       // the operator gives storages new sizes
   int outside_news = 0;       // operators that must end until outside births are settled
   bool is_pretending = false; // inside an operator of a fake mode that nobody tracks
 };
-ThreadState& this_thread();
+ThreadState& this_thread() noexcept;
 
 class Recorder {
  public:

@@ -14,21 +14,46 @@ namespace tidemark::recorder {
 using attribution::StorageKey;
 using Quiet = Recorder::Quiet;
 
-std::vector<c10::Storage> storages_of(const at::Tensor& tensor) {
-  if (!tensor.defined()) return {};
-  std::vector<at::Tensor> parts;
-  if (tensor.is_sparse())
-    parts = {tensor._indices(), tensor._values()};
-  else if (tensor.layout() == at::kSparseCsr || tensor.layout() == at::kSparseBsr)
-    parts = {tensor.crow_indices(), tensor.col_indices(), tensor.values()};
-  else if (tensor.layout() == at::kSparseCsc || tensor.layout() == at::kSparseBsc)
-    parts = {tensor.ccol_indices(), tensor.row_indices(), tensor.values()};
-  else if (tensor.has_storage())
-    return {tensor.storage()};
-  std::vector<c10::Storage> all;
-  for (const at::Tensor& part : parts) all.push_back(part.storage());
-  return all;
+namespace {
+
+// The storages a tensor stands on: one, none, or those of its parts if it is sparse.
+template <class Visit>
+void for_each_storage(const at::Tensor& tensor, const Visit& visit) {
+  if (!tensor.defined()) return;
+  const auto visit_part = [&](const at::Tensor& part) {
+    visit(*part.storage().unsafeGetStorageImpl());
+  };
+  const c10::Layout layout = tensor.layout();
+  if (layout == at::kStrided) {
+    if (tensor.has_storage()) visit_part(tensor);
+  } else if (layout == at::kSparse) {
+    visit_part(tensor._indices());
+    visit_part(tensor._values());
+  } else if (layout == at::kSparseCsr || layout == at::kSparseBsr) {
+    visit_part(tensor.crow_indices());
+    visit_part(tensor.col_indices());
+    visit_part(tensor.values());
+  } else if (layout == at::kSparseCsc || layout == at::kSparseBsc) {
+    visit_part(tensor.ccol_indices());
+    visit_part(tensor.row_indices());
+    visit_part(tensor.values());
+  }
 }
+
+std::uint8_t device_number(const at::Tensor& tensor) {
+  static const std::uint8_t cpu = Recorder::instance().device_number("cpu");
+  const c10::Device device = tensor.device();
+  return device.is_cpu() ? cpu : Recorder::instance().device_number(device.str());
+}
+
+std::vector<at::Tensor> differentiable(const std::vector<at::Tensor>& tensors) {
+  std::vector<at::Tensor> found;
+  for (const at::Tensor& tensor : tensors)
+    if (tensor.requires_grad()) found.push_back(tensor);
+  return found;
+}
+
+}  // namespace
 
 Tracker::Tracker(TrackerOptions options)
     : options_(options),
@@ -78,12 +103,11 @@ ModuleNumber Tracker::add_module() {
 std::int64_t Tracker::begin_forward(ModuleNumber module, const std::vector<at::Tensor>& inputs) {
   const bool in_backward = current_backward() != -1;
   const std::uint32_t thread = this_thread().id;
-  const std::int64_t bytes = known_bytes(inputs);
-  std::vector<at::Tensor> awaited;
-  std::copy_if(inputs.begin(), inputs.end(), std::back_inserter(awaited),
-               [](const at::Tensor& tensor) { return tensor.requires_grad(); });
+  const std::vector<at::Tensor> awaited = differentiable(inputs);
+  std::int64_t bytes;
   {
     const Quiet quiet;
+    bytes = known_bytes_quietly(inputs);
     attribution_.settle(thread);
     book_.begin_forward(module, thread, in_backward);
     if (!in_backward && awaited.empty()) awaited_ends_.push_back({module, thread});
@@ -98,12 +122,11 @@ std::int64_t Tracker::begin_forward(ModuleNumber module, const std::vector<at::T
 std::int64_t Tracker::end_forward(ModuleNumber module, const std::vector<at::Tensor>& outputs,
                                   bool failed) {
   const bool in_backward = current_backward() != -1;
-  const std::int64_t bytes = known_bytes(outputs);
-  std::vector<at::Tensor> awaited;
-  std::copy_if(outputs.begin(), outputs.end(), std::back_inserter(awaited),
-               [](const at::Tensor& tensor) { return tensor.requires_grad(); });
+  const std::vector<at::Tensor> awaited = differentiable(outputs);
+  std::int64_t bytes;
   {
     const Quiet quiet;
+    bytes = known_bytes_quietly(outputs);
     const std::uint32_t thread = this_thread().id;
     attribution_.settle(thread);
     book_.end_forward(module, thread, in_backward);
@@ -185,29 +208,42 @@ bool Tracker::in_optimizer() {
   return attribution_.in_optimizer(this_thread().id);
 }
 
-bool Tracker::label(const at::Tensor& tensor, Category category) {
-  const std::uint8_t device = Recorder::instance().device_number(tensor.device().str());
+bool Tracker::label(const std::vector<at::Tensor>& tensors, Category category) {
+  struct Labelled {
+    StorageKey key;
+    std::int64_t bytes;
+    std::uint8_t device;
+  };
+  std::vector<Labelled> all;
+  all.reserve(tensors.size());
   bool is_watched = true;
-  for (const c10::Storage& storage : storages_of(tensor)) {
-    c10::StorageImpl& impl = *storage.unsafeGetStorageImpl();
-    const auto bytes = static_cast<std::int64_t>(impl.nbytes());
-    if (bytes == 0) continue;
-    is_watched &= watch_storage(impl);
-    const Quiet quiet;
-    attribution_.label(key_of(impl), bytes, device, category);
+  for (const at::Tensor& tensor : tensors) {
+    const std::uint8_t device = device_number(tensor);
+    for_each_storage(tensor, [&](c10::StorageImpl& storage) {
+      const auto bytes = static_cast<std::int64_t>(storage.nbytes());
+      if (bytes == 0) return;
+      is_watched &= watch_storage(storage);
+      all.push_back({key_of(storage), bytes, device});
+    });
   }
+  const Quiet quiet;
+  for (const Labelled& one : all) attribution_.label(one.key, one.bytes, one.device, category);
   Recorder::instance().want_sample();
   return is_watched;
 }
 
 std::int64_t Tracker::known_bytes(const std::vector<at::Tensor>& tensors) {
+  const Quiet quiet;
+  return known_bytes_quietly(tensors);
+}
+
+// A storage that several tensors share counts once.
+std::int64_t Tracker::known_bytes_quietly(const std::vector<at::Tensor>& tensors) const {
   std::vector<StorageKey> keys;
   for (const at::Tensor& tensor : tensors)
-    for (const c10::Storage& storage : storages_of(tensor))
-      keys.push_back(key_of(*storage.unsafeGetStorageImpl()));
+    for_each_storage(tensor, [&](c10::StorageImpl& storage) { keys.push_back(key_of(storage)); });
   std::sort(keys.begin(), keys.end());
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-  const Quiet quiet;
   std::int64_t bytes = 0;
   for (const StorageKey key : keys) bytes += key ? attribution_.bytes_of(key).value_or(0) : 0;
   return bytes;

@@ -42,8 +42,8 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
   void end_optimizer();
   bool in_optimizer();
 
-  // Makes the tensor's storages known. False if the death of one cannot be noticed from here.
-  bool label(const at::Tensor& tensor, Category category);
+  // Makes the tensors' storages known. False if the death of one cannot be noticed from here.
+  bool label(const std::vector<at::Tensor>& tensors, Category category);
   std::int64_t known_bytes(const std::vector<at::Tensor>& tensors);
   void forget(attribution::StorageKey key);
   // A storage that is about to get other memory, and the same one afterwards.
@@ -69,6 +69,7 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
     std::uint32_t thread;
   };
 
+  std::int64_t known_bytes_quietly(const std::vector<at::Tensor>& tensors) const;
   void begin_backward(ModuleNumber module);
   void end_backward(ModuleNumber module);
   void follow_backward();
@@ -81,8 +82,5 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
   std::vector<std::uint32_t> backward_threads_;  // threads whose backward is followed
   bool running_ = false, outputs_ = false;
 };
-
-// The storages a tensor stands on: one, none, or those of its parts if it is sparse.
-std::vector<c10::Storage> storages_of(const at::Tensor& tensor);
 
 }  // namespace tidemark::recorder

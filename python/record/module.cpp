@@ -61,18 +61,13 @@ py::list stats_to_python(Tracker& tracker, ModuleNumber module) {
 }
 
 bool label(Tracker& tracker, py::handle value, const std::string& category) {
-  const Category known = category_of_name(category);
-  bool is_watched = true;
-  for (const at::Tensor& tensor : tensors_in(value.ptr()))
-    is_watched &= tracker.label(tensor, known);
-  return is_watched;
+  return tracker.label(tensors_in(value.ptr()), category_of_name(category));
 }
 
 // What a gradient hook calls: with the gradient, or with the parameter that has one now.
 void label_gradient(Tracker& tracker, py::handle gradient) {
   if (!tracker.is_running() || gradient.is_none()) return;
-  for (const at::Tensor& tensor : tensors_in(gradient.ptr()))
-    tracker.label(tensor, Category::Gradient);
+  tracker.label(tensors_in(gradient.ptr()), Category::Gradient);
 }
 
 void label_gradient_of(Tracker& tracker, py::handle parameter) {
@@ -81,7 +76,7 @@ void label_gradient_of(Tracker& tracker, py::handle parameter) {
   if (!gradient.defined()) return;
   if (gradient.key_set().has(c10::DispatchKey::Python))
     return label_gradient(tracker, parameter.attr("grad"));
-  tracker.label(gradient, Category::Gradient);
+  tracker.label({gradient}, Category::Gradient);
 }
 
 // What is known of a storage before it is resized: handed back, as it is, to resized().

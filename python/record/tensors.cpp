@@ -42,7 +42,7 @@ void collect(PyObject* value, std::vector<at::Tensor>& all) {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); ++i) collect(PyTuple_GET_ITEM(value, i), all);
   } else if (PyList_Check(value)) {
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(value); ++i) collect(PyList_GET_ITEM(value, i), all);
-  } else if (PyDict_CheckExact(value)) {
+  } else if (PyDict_Check(value)) {
     PyObject *key, *item;
     for (Py_ssize_t at = 0; PyDict_Next(value, &at, &key, &item);) collect(item, all);
   } else {

@@ -28,7 +28,7 @@ from tidemark.compat.snapshot_printing import (
     _rounding_fn,
     natural_order,
 )
-from tidemark.recording.follower import Follower
+from tidemark.recording.follower import FollowedModule, Follower
 from tidemark.recording.library import _recorder
 
 __all__ = ["MemTracker"]
@@ -121,10 +121,21 @@ class _ModMemStats:
 class _TrackedModMemStats(_ModMemStats):
     """The same, read from the tracker when somebody looks."""
 
-    def __init__(self, mod_fqn: str, tracker: Any, number: int) -> None:
+    def __init__(self, mod_fqn: str, tracker: Any, module: FollowedModule) -> None:
         self.mod_fqn = mod_fqn
         self._tracker = tracker
-        self._number = number
+        self._module = module.alive
+        self._number = module.number
+
+    @property
+    def parameter_mem(self) -> int:  # type: ignore[override]
+        module = self._module()
+        return 0 if module is None else self._tracker.known_bytes(list(module.parameters()))
+
+    @property
+    def buffer_mem(self) -> int:  # type: ignore[override]
+        module = self._module()
+        return 0 if module is None else self._tracker.known_bytes(list(module.buffers()))
 
     @property
     def local_peak(self) -> dict[torch.device, int]:  # type: ignore[override]
@@ -215,7 +226,7 @@ class MemTracker:
         self._tracker = _recorder.Tracker(as_pytorch=True)
         self._follower = Follower(self._tracker, self._meet)
         self._mod_tracker = _ModulesRunning(self._follower)
-        self.memory_tracking = WeakIdKeyDictionary()
+        self._memory_tracking = WeakIdKeyDictionary()
         self._ref_class: type[_RefType] = _MemRefType
         self._depth = 0
 
@@ -259,9 +270,17 @@ class MemTracker:
                 print(f"Module:  {one.mod_fqn}")
                 show(one.snapshots, units)
 
+    @property
+    def memory_tracking(self) -> WeakIdKeyDictionary:
+        """What is known of each module, by the module; it vanishes with it."""
+        for module, stats in self._follower.modules_with_stats():
+            if self._memory_tracking.get(module) is not stats:
+                self._memory_tracking[module] = stats
+        return self._memory_tracking
+
     def reset_mod_stats(self) -> None:
         """Forgets what was recorded of modules."""
-        self.memory_tracking.clear()
+        self._memory_tracking.clear()
         self._follower.forget_stats()
 
     def __enter__(self) -> MemTracker:
@@ -275,11 +294,5 @@ class MemTracker:
         if self._depth == 0:
             self._follower.stop()
 
-    def _meet(self, module: nn.Module, name: str) -> _ModMemStats:
-        number = self._follower.followed(module).number
-        stats = _TrackedModMemStats(name, self._tracker, number)
-        stats.parameter_mem, stats.buffer_mem = self._follower.label_module(
-            module, hook_gradients=True
-        )
-        self.memory_tracking[module] = stats
-        return stats
+    def _meet(self, module: FollowedModule, name: str) -> _ModMemStats:
+        return _TrackedModMemStats(name, self._tracker, module)

@@ -27,24 +27,26 @@ from tidemark.recording.resizes import ResizeFollower
 class FollowedModule:
     """A module the tracker has met: its number in C++, and what its owner keeps about it."""
 
-    __slots__ = ("alive", "number", "stats", "raised_before")
+    __slots__ = ("alive", "number", "stats", "is_labelled", "raised_before")
 
     def __init__(self, alive: weakref.ref[nn.Module], number: int) -> None:
         self.alive = alive
         self.number = number
         self.stats: Any = None
+        self.is_labelled = False
         self.raised_before: BaseException | None = None
 
 
 class Follower:
     """Hooks for one tracker; `meet` makes the statistics of a module that has none."""
 
-    def __init__(self, tracker: Any, meet: Callable[[nn.Module, str], Any]) -> None:
+    def __init__(self, tracker: Any, meet: Callable[[FollowedModule, str], Any]) -> None:
         self.tracker = tracker
         self.names = ModuleNames()
         self._meet = meet
         self._modules: dict[int, FollowedModule] = {}
         self._hooked: dict[int, tuple[Any, tuple[Any, ...]]] = {}
+        self._in_step = False
         self._without_gradient: weakref.WeakSet[nn.Parameter] = weakref.WeakSet()
         self._unwatched: dict[int, Any] = {}
         self._handles: list[Any] = []
@@ -94,16 +96,25 @@ class Follower:
     def forget_stats(self) -> None:
         for known in self._modules.values():
             known.stats = None
+            known.is_labelled = False
         self.tracker.clear_modules()
+
+    def modules_with_stats(self) -> Iterator[tuple[nn.Module, Any]]:
+        for known in list(self._modules.values()):
+            module = known.alive()
+            if module is not None and known.stats is not None:
+                yield module, known.stats
 
     def before_forward(self, module: nn.Module, inputs: Any) -> None:
         if _is_compiled():
             return
         known = self.followed(module)
         if known.stats is None:
-            known.stats = self._meet(module, self.names.name_of(module))
-        if self.tracker.in_optimizer and not _step_is_running():
-            self.tracker.end_optimizer()
+            known.stats = self._meet(known, self.names.name_of(module))
+        if not known.is_labelled:
+            self._label_tree(module)
+        if self._in_step and not _step_is_running():
+            self._end_step()
         if self._without_gradient:
             self._hook_thawed()
         known.raised_before = sys.exc_info()[1]
@@ -122,34 +133,43 @@ class Follower:
 
     # -- parameters, gradients, optimizers --------------------------------------------------
 
-    def label(self, tensor: torch.Tensor, category: str) -> None:
-        if not self.tracker.label(tensor, category):
-            self._watch_from_python(tensor)
+    def label(self, tensors: Any, category: str) -> None:
+        """Gives the storages of a tensor, or of a list of them, their category."""
+        if self.tracker.label(tensors, category):
+            return
+        for tensor in tensors_inside(tensors):
+            if not self.tracker.label(tensor, category):
+                self._watch_from_python(tensor)
 
-    def label_module(self, module: nn.Module, *, hook_gradients: bool) -> tuple[int, int]:
-        """Labels parameters, their gradients and buffers; returns the bytes of the first and last."""
+    def _label_tree(self, module: nn.Module) -> None:
+        """Labels what a module has, and whatever is below: its children need no walk of their own."""
+        self.label_module(module, hook_gradients=True)
+        for one in module.modules():
+            self.followed(one).is_labelled = True
+
+    def label_module(self, module: nn.Module, *, hook_gradients: bool) -> None:
+        """Labels parameters, their gradients and buffers."""
         parameters = list(module.parameters())
-        for parameter in parameters:
-            self.label(parameter, "Parameter")
-            if parameter.grad is not None:
-                self.label(parameter.grad, "Gradient")
-            if hook_gradients:
+        self.label(parameters, "Parameter")
+        self.label([p.grad for p in parameters if p.grad is not None], "Gradient")
+        self.label(list(module.buffers()), "Buffer")
+        if hook_gradients:
+            for parameter in parameters:
                 self._hook_gradient(parameter)
-        buffers = list(module.buffers())
-        for buffer in buffers:
-            self.label(buffer, "Buffer")
-        return self.tracker.known_bytes(parameters), self.tracker.known_bytes(buffers)
 
     def label_optimizer(self, optimizer: optim.Optimizer) -> None:
-        for state in optimizer.state.values():
-            for tensor in tensors_inside(state):
-                self.label(tensor, "OptimizerState")
+        self.label(optimizer.state, "OptimizerState")
 
     def before_step(self, optimizer: optim.Optimizer, *_: Any) -> None:
+        self._in_step = True
         self.tracker.begin_optimizer()
 
     def after_step(self, optimizer: optim.Optimizer, *_: Any) -> None:
         self.label_optimizer(optimizer)
+        self._end_step()
+
+    def _end_step(self) -> None:
+        self._in_step = False
         self.tracker.end_optimizer()
 
     def _hook_gradient(self, parameter: nn.Parameter) -> None:
