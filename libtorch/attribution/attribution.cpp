@@ -30,6 +30,11 @@ Row& Attribution::row(std::uint8_t device) {
   return now_[device];
 }
 
+Attribution::Thread& Attribution::thread(std::uint32_t number) {
+  if (threads_.size() <= number) threads_.resize(number + 1);
+  return threads_[number];
+}
+
 StorageNumber Attribution::add_storage(StorageKey key, std::int64_t bytes, std::uint8_t device) {
   // An address that is given out again without a death we saw: its old storage is gone.
   if (const auto old = index_.find(key); old != KeyIndex::kNone) forget(old);
@@ -74,11 +79,11 @@ void Attribution::rise(std::uint8_t device) {
 void Attribution::born(const Note& note) {
   if (!accepts_births_) return;
   const StorageNumber number = add_storage(note.key, note.bytes, note.device);
-  Thread& thread = threads_[note.thread];
+  Thread& here = thread(note.thread);
   const bool inside = note.has(kInsideOperator);
   storages_[number].state = inside ? State::Inside : State::Outside;
-  if (inside) thread.inside.push_back(number);
-  if (!inside && rules_.count_outside_operators) thread.outside.push_back(number);
+  if (inside) here.inside.push_back(number);
+  if (!inside && rules_.count_outside_operators) here.outside.push_back(number);
   if (listener_) listener_->allocated(number, note);
 }
 
@@ -87,10 +92,10 @@ void Attribution::died(const Note& note) {
   if (number == KeyIndex::kNone) return;
   const Storage& storage = storages_[number];
   if (storage.state == State::Counted) {
-    if (note.has(kResizes)) threads_[note.thread].lost.push_back(storage.category);
+    if (note.has(kResizes)) thread(note.thread).lost.push_back(storage.category);
   } else {
     // Born and dead before it could count. Lists are as short as one operator's storages.
-    for (auto& [_, thread] : threads_) {
+    for (Thread& thread : threads_) {
       std::erase(thread.inside, number);
       std::erase(thread.outside, number);
     }
@@ -110,13 +115,13 @@ void Attribution::output(const Note& note) {
 }
 
 void Attribution::operator_ended(const Note& note) {
-  Thread& thread = threads_[note.thread];
-  settle_inside(thread, note);
-  if (!thread.outside.empty()) {
+  Thread& here = thread(note.thread);
+  settle_inside(here, note);
+  if (!here.outside.empty()) {
     // Numbers that Python hands to an operator are tensors too, but die with the call: what is
     // made outside operators counts when a second one has ended.
-    const Category category = category_now(thread, note.flags);
-    std::erase_if(thread.outside, [&](StorageNumber number) {
+    const Category category = category_now(here, note.flags);
+    std::erase_if(here.outside, [&](StorageNumber number) {
       if (storages_[number].state == State::Outside) {
         storages_[number].state = State::OutsideOnce;
         return false;
@@ -156,19 +161,9 @@ void Attribution::settle_outside(Thread& thread, Category category) {
 }
 
 void Attribution::settle(std::uint32_t id) {
-  Thread& thread = threads_[id];
-  if (thread.outside.empty()) return;
-  settle_outside(thread, category_now(thread, 0));
-}
-
-Phase Attribution::phase_of(std::uint32_t id, std::uint8_t flags) {
-  const Thread& thread = threads_[id];
-  const bool grad_mode = (flags & kGradMode) && !thread.creates_graph;
-  if (flags & kInBackward)
-    return thread.recomputing || (rules_.recompute_by_grad_mode && grad_mode) ? Phase::Recompute
-                                                                              : Phase::Backward;
-  if (thread.in_optimizer && thread.modules_open == 0) return Phase::Optimizer;
-  return Phase::Forward;
+  Thread& here = thread(id);
+  if (here.outside.empty()) return;
+  settle_outside(here, category_now(here, 0));
 }
 
 // What an optimizer makes is scratch until its step is over and its state can be looked at.
@@ -193,7 +188,7 @@ void Attribution::label(StorageKey key, std::int64_t bytes, std::uint8_t device,
   }
   Storage& storage = storages_[number];
   if (storage.state != State::Counted) {
-    for (auto& [_, thread] : threads_) {
+    for (Thread& thread : threads_) {
       std::erase(thread.inside, number);
       std::erase(thread.outside, number);
     }
@@ -249,20 +244,22 @@ std::uint8_t Attribution::device_of(StorageKey key) const {
 }
 
 void Attribution::begin_optimizer(std::uint32_t thread) {
-  threads_[thread].in_optimizer = true;
+  this->thread(thread).in_optimizer = true;
   optimizer_since_ = moment_ + 1;
 }
-void Attribution::end_optimizer(std::uint32_t thread) { threads_[thread].in_optimizer = false; }
-bool Attribution::in_optimizer(std::uint32_t thread) { return threads_[thread].in_optimizer; }
+void Attribution::end_optimizer(std::uint32_t thread) { this->thread(thread).in_optimizer = false; }
+bool Attribution::in_optimizer(std::uint32_t thread) { return this->thread(thread).in_optimizer; }
 void Attribution::set_recomputing(std::uint32_t thread, bool recomputing) {
-  threads_[thread].recomputing = recomputing;
+  this->thread(thread).recomputing = recomputing;
 }
 void Attribution::set_creates_graph(std::uint32_t thread, bool creates_graph) {
-  threads_[thread].creates_graph = creates_graph;
+  this->thread(thread).creates_graph = creates_graph;
 }
 void Attribution::set_modules_open(std::uint32_t thread, int count) {
-  threads_[thread].modules_open = count;
+  this->thread(thread).modules_open = count;
 }
+
+int Attribution::modules_open(std::uint32_t thread) { return this->thread(thread).modules_open; }
 
 // Only growth can be a new peak, so a sample without any costs nothing.
 void Attribution::sample(bool in_backward) {

@@ -9,7 +9,6 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "tidemark/torch/attribution/high_marks.h"
@@ -65,7 +64,7 @@ class Attribution {
   void set_recomputing(std::uint32_t thread, bool recomputing);
   void set_creates_graph(std::uint32_t thread, bool creates_graph);
   void set_modules_open(std::uint32_t thread, int count);
-  Phase phase_of(std::uint32_t thread, std::uint8_t flags);
+  int modules_open(std::uint32_t thread);
 
   // Storages that were made outside operators count now: whoever asks is outside one.
   void settle(std::uint32_t thread);
@@ -107,6 +106,7 @@ class Attribution {
     bool in_optimizer = false, recomputing = false, creates_graph = false;
   };
 
+  Thread& thread(std::uint32_t number);
   void born(const Note& note);
   void died(const Note& note);
   void output(const Note& note);
@@ -130,7 +130,7 @@ class Attribution {
   KeyIndex index_;
   std::vector<Storage> storages_;
   std::vector<StorageNumber> free_;
-  std::unordered_map<std::uint32_t, Thread> threads_;
+  std::vector<Thread> threads_;  // by number
 
   Rows now_, peak_;
   std::vector<std::int64_t> peak_moment_;

@@ -53,18 +53,13 @@ void ModuleBook::release(Module& module) {
   attribution_.close(module.backward);
 }
 
-void ModuleBook::note_open(std::uint32_t thread, int change) {
-  int& open = open_forwards_[thread];
-  open = std::max(0, open + change);
-  attribution_.set_modules_open(thread, open);
-}
-
 void ModuleBook::begin_forward(ModuleNumber number, std::uint32_t thread, bool in_backward) {
   Module& module = modules_[number];
   const bool known = !module.stats.order.empty();
   ++module.active;
-  ++module.forwards;
-  note_open(thread, 1);
+  auto& open_here = open_forwards_[thread];
+  open_here.push_back(number);
+  attribution_.set_modules_open(thread, static_cast<int>(open_here.size()));
   if (known && in_backward) {
     if (recomputing_.try_emplace(thread, number).second) attribution_.set_recomputing(thread, true);
     record(module, ModuleState::PreRecompute, attribution_.current());
@@ -78,18 +73,34 @@ void ModuleBook::begin_forward(ModuleNumber number, std::uint32_t thread, bool i
 }
 
 void ModuleBook::end_forward(ModuleNumber number, std::uint32_t thread, bool in_backward) {
+  auto& open_here = open_forwards_[thread];
+  const auto call = std::find(open_here.rbegin(), open_here.rend(), number);
+  if (call == open_here.rend()) return;
+  open_here.erase(std::next(call).base());
+  attribution_.set_modules_open(thread, static_cast<int>(open_here.size()));
+  stop_recomputing(number, thread);
   Module& module = modules_[number];
-  if (module.forwards == 0) return;
-  --module.forwards;
-  note_open(thread, -1);
-  if (const auto outermost = recomputing_.find(thread);
-      outermost != recomputing_.end() && outermost->second == number) {
-    recomputing_.erase(outermost);
-    attribution_.set_recomputing(thread, false);
-  }
   record(module, in_backward ? ModuleState::PostRecompute : ModuleState::PostForward,
          attribution_.current());
   release(module);
+}
+
+void ModuleBook::stop_recomputing(ModuleNumber number, std::uint32_t thread) {
+  const auto outermost = recomputing_.find(thread);
+  if (outermost == recomputing_.end() || outermost->second != number) return;
+  recomputing_.erase(outermost);
+  attribution_.set_recomputing(thread, false);
+}
+
+void ModuleBook::abandon_forward(ModuleNumber number, std::uint32_t thread) {
+  auto& open_here = open_forwards_[thread];
+  while (std::find(open_here.begin(), open_here.end(), number) != open_here.end()) {
+    const ModuleNumber innermost = open_here.back();
+    open_here.pop_back();
+    stop_recomputing(innermost, thread);
+    release(modules_[innermost]);
+  }
+  attribution_.set_modules_open(thread, static_cast<int>(open_here.size()));
 }
 
 void ModuleBook::begin_backward(ModuleNumber number, std::uint32_t thread) {
@@ -122,10 +133,10 @@ void ModuleBook::close_all() {
   in_backward_.clear();
   for (Module& module : modules_) {
     module.active = std::min(module.active, 1);
-    module.forwards = 0;
     release(module);
   }
-  for (auto& [thread, count] : open_forwards_) attribution_.set_modules_open(thread, count = 0);
+  for (const auto& [thread, _] : open_forwards_) attribution_.set_modules_open(thread, 0);
+  open_forwards_.clear();
   for (auto& [thread, _] : recomputing_) attribution_.set_recomputing(thread, false);
   recomputing_.clear();
 }

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "tidemark/torch/attribution/attribution.h"
@@ -42,6 +43,8 @@ class ModuleBook {
 
   void begin_forward(ModuleNumber module, std::uint32_t thread, bool in_backward);
   void end_forward(ModuleNumber module, std::uint32_t thread, bool in_backward);
+  // The call of this module, and those inside it, ended without a word.
+  void abandon_forward(ModuleNumber module, std::uint32_t thread);
   void begin_backward(ModuleNumber module, std::uint32_t thread);
   void end_backward(ModuleNumber module);
   // The backward of this thread is over, in order or not: what is still open in it is closed.
@@ -59,15 +62,14 @@ class ModuleBook {
   struct Module {
     ModuleStats stats;
     Window forward, backward;
-    int active = 0;
-    int forwards = 0;  // open forward calls
+    int active = 0;  // open calls, forward and backward
   };
 
   void record(Module& module, ModuleState state, Rows rows);
   void open(Module& module, bool in_backward);
   void release(Module& module);
+  void stop_recomputing(ModuleNumber module, std::uint32_t thread);
   void keep_highest(Module& module);
-  void note_open(std::uint32_t thread, int change);
 
   Attribution& attribution_;
   std::vector<Module> modules_;
@@ -76,7 +78,7 @@ class ModuleBook {
     std::uint32_t thread;
   };
   std::vector<OpenBackward> in_backward_;
-  std::unordered_map<std::uint32_t, int> open_forwards_;
+  std::unordered_map<std::uint32_t, std::vector<ModuleNumber>> open_forwards_;  // outermost first
   std::unordered_map<std::uint32_t, ModuleNumber> recomputing_;  // the outermost one of a thread
 };
 

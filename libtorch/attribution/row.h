@@ -40,7 +40,27 @@ struct Row {
   }
 };
 
-// One row per device number; a device with nothing on it has an empty row.
-using Rows = std::vector<Row>;
+// One row per device number; a device with nothing on it has an empty row. Programs use one or two
+// devices, and rows are copied at every border of a module, so two rows need no allocation.
+class Rows {
+ public:
+  std::size_t size() const { return size_; }
+  Row& operator[](std::size_t device) {
+    return device < kInside ? inside_[device] : more_[device - kInside];
+  }
+  const Row& operator[](std::size_t device) const {
+    return device < kInside ? inside_[device] : more_[device - kInside];
+  }
+  void resize(std::size_t size) {
+    if (size > kInside) more_.resize(size - kInside);
+    size_ = size;
+  }
+
+ private:
+  static constexpr std::size_t kInside = 2;
+  std::array<Row, kInside> inside_{};
+  std::vector<Row> more_;
+  std::size_t size_ = 0;
+};
 
 }  // namespace tidemark::attribution

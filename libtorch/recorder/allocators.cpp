@@ -30,9 +30,10 @@ class NotedCpuAllocator final : public c10::Allocator {
   std::uint8_t device() const { return device_; }
 
   c10::DataPtr allocate(std::size_t bytes) override {
-    c10::DataPtr pointer = inner_->allocate(bytes);
     Recorder& recorder = Recorder::instance();
-    if (!recorder.is_recording() || pointer.get_context() == nullptr) return pointer;
+    if (!recorder.is_recording()) return inner_->allocate(bytes);
+    c10::DataPtr pointer = allocate_or_tell(bytes);
+    if (pointer.get_context() == nullptr) return pointer;
     if (!pointer.compare_exchange_deleter(inner_deleter_, &note_and_delete)) return pointer;
     recorder.note_birth(key_of_pointer(pointer.get_context()), static_cast<std::int64_t>(bytes),
                         device_);
@@ -53,6 +54,15 @@ class NotedCpuAllocator final : public c10::Allocator {
   }
 
  private:
+  c10::DataPtr allocate_or_tell(std::size_t bytes) {
+    try {
+      return inner_->allocate(bytes);
+    } catch (...) {
+      Recorder::instance().note_out_of_memory(static_cast<std::int64_t>(bytes), "cpu");
+      throw;
+    }
+  }
+
   c10::Allocator* inner_ = nullptr;
   static inline c10::DeleterFnPtr inner_deleter_ = nullptr;
   std::uint8_t device_ = 0;

@@ -1,6 +1,7 @@
 // Hooks on autograd's nodes, in C++: no Python, no cycles.
 #include "tidemark/torch/recorder/gradients.h"
 
+#include <c10/util/SmallVector.h>
 #include <torch/csrc/autograd/engine.h>
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/function_hook.h>
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 namespace tidemark::recorder {
 namespace {
@@ -28,13 +30,33 @@ bool will_run(Node* node) {
   return all && all->count(node) > 0;
 }
 
+using WeakTensor = c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
+
+// What hands over a gradient. The hooks on a node must not hold nodes, so the pointer is only
+// looked up among those of a backward. A leaf gets a new node for every graph.
+struct AwaitedNode {
+  Node* node = nullptr;
+  std::optional<WeakTensor> leaf;
+
+  bool will_run() const {
+    if (!leaf) return recorder::will_run(node);
+    auto alive = leaf->lock();
+    if (!alive) return false;
+    const auto accumulator = impl::try_get_grad_accumulator(at::Tensor(std::move(alive)));
+    return accumulator && recorder::will_run(accumulator.get());
+  }
+};
+
 // The gradients that one action waits for; shared by the hooks of all its tensors.
 class AwaitedGradients {
  public:
   AwaitedGradients(Await await, GradientAction action, std::size_t count)
       : await_(await), action_(std::move(action)), nodes_(count) {}
 
-  void set_node(std::size_t index, Node* node) { nodes_[index] = node; }
+  void set_node(std::size_t index, Node* node) { nodes_[index].node = node; }
+  void set_leaf(std::size_t index, const at::Tensor& leaf) {
+    nodes_[index].leaf = WeakTensor(leaf.getIntrusivePtr());
+  }
 
   void arrived(std::size_t index, const at::Tensor& gradient) {
     std::vector<at::Tensor> gradients;
@@ -49,7 +71,7 @@ class AwaitedGradients {
       gradients = std::move(progress.gradients);
       has_run_ = true;
     }
-    action_.run(gradients);
+    action_(gradients);
   }
 
   bool has_run() const { return has_run_; }
@@ -69,16 +91,16 @@ class AwaitedGradients {
     progress_.push_back({backward});
     if (await_ == Await::All)
       progress_.back().awaited = static_cast<int>(
-          std::count_if(nodes_.begin(), nodes_.end(), will_run));
+          std::count_if(nodes_.begin(), nodes_.end(),
+                        [](const AwaitedNode& node) { return node.will_run(); }));
     return progress_.back();
   }
 
   const Await await_;
   const GradientAction action_;
-  // Only looked up among the nodes of a backward: the hooks on a node must not hold nodes.
-  std::vector<Node*> nodes_;
+  c10::SmallVector<AwaitedNode, 2> nodes_;
   std::mutex lock_;
-  std::vector<Progress> progress_;
+  c10::SmallVector<Progress, 1> progress_;
   bool has_run_ = false;
 };
 
@@ -98,8 +120,6 @@ class GradientHook final : public torch::autograd::FunctionPreHook {
   std::shared_ptr<AwaitedGradients> awaited_;
   std::size_t index_, output_;
 };
-
-using WeakTensor = c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
 
 struct HookedLeaf {
   WeakTensor leaf;
@@ -138,7 +158,7 @@ void remove_old_hooks(const at::Tensor& leaf) {
 void hook_leaf(const at::Tensor& leaf, const std::shared_ptr<AwaitedGradients>& awaited,
                std::size_t index) {
   remove_old_hooks(leaf);
-  awaited->set_node(index, impl::grad_accumulator(leaf).get());
+  awaited->set_leaf(index, leaf);
   const auto hook = [awaited, index](const at::Tensor& gradient) {
     awaited->arrived(index, gradient);
   };

@@ -5,16 +5,27 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <vector>
 
 namespace tidemark::recorder {
 
 enum class Await { First, All };
 
+// What to do then. It is made twice a module call, so it is plain data: a function, and what to
+// call it with if the owner is still alive.
 struct GradientAction {
-  std::function<void(const std::vector<at::Tensor>&)> run;
-  bool wants_gradients = false;  // else the list is empty
+  void (*run)(void* owner, std::uint32_t number, const std::vector<at::Tensor>& gradients);
+  std::weak_ptr<void> owner;
+  std::uint32_t number = 0;
+  std::shared_ptr<void> held_owner;  // for an owner that only the action keeps alive
+  bool wants_gradients = false;      // else the list is empty
+
+  void operator()(const std::vector<at::Tensor>& gradients) const {
+    if (const auto alive = owner.lock()) run(alive.get(), number, gradients);
+  }
 };
 
 // Runs the action once a backward: when the first, or the last, of the gradients of these tensors

@@ -111,7 +111,7 @@ void Recorder::drain() {
   Note note;
   while (ring_.pop(note)) {
     ++noted_;
-    for (Attribution* attribution : attached_) attribution->take(note);
+    for (const Attached& one : attached_) one.attribution->take(note);
   }
 }
 
@@ -120,16 +120,25 @@ void Recorder::drain_if_full() noexcept {
   if (lock) drain();
 }
 
-void Recorder::attach(Attribution* attribution) {
+void Recorder::attach(Attribution* attribution, OnOutOfMemory on_out_of_memory) {
   const Quiet quiet;
-  attached_.push_back(attribution);
+  attached_.push_back({attribution, std::move(on_out_of_memory)});
   listening_ = true;
 }
 
 void Recorder::detach(Attribution* attribution) {
   const Quiet quiet;
-  std::erase(attached_, attribution);
+  std::erase_if(attached_, [&](const Attached& one) { return one.attribution == attribution; });
   listening_ = !attached_.empty();
+}
+
+void Recorder::note_out_of_memory(std::int64_t wanted, const std::string& device) noexcept {
+  try {
+    const Quiet quiet;
+    for (const Attached& one : attached_) one.on_out_of_memory(wanted, device);
+  } catch (...) {
+    // The program's own error is on its way; ours must not take its place.
+  }
 }
 
 void Recorder::start(bool outputs, bool times) {

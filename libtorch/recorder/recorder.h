@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -41,11 +42,15 @@ class Recorder {
   void note_death(StorageKey key) noexcept;
   void note_output(StorageKey key, std::int64_t bytes, std::uint8_t device) noexcept;
   void note_operator_end(std::uint8_t more_flags) noexcept;
+  // An allocator has failed; outside its locks.
+  void note_out_of_memory(std::int64_t wanted, const std::string& device) noexcept;
   // True while somebody wants births.
   bool wants_outputs() const noexcept { return output_starts_ > 0; }
   bool is_recording() const noexcept { return recording_.load(std::memory_order_relaxed); }
 
-  void attach(Attribution* attribution);
+  // `on_out_of_memory` runs under the recorder's lock.
+  using OnOutOfMemory = std::function<void(std::int64_t wanted, const std::string& device)>;
+  void attach(Attribution* attribution, OnOutOfMemory on_out_of_memory);
   void detach(Attribution* attribution);
   // Births and operators are followed while at least one start is without its stop.
   void start(bool outputs, bool times);
@@ -74,7 +79,7 @@ class Recorder {
   static std::int64_t now_ns();
 
  private:
-  Recorder() : ring_(1 << 16) {}
+  Recorder() : ring_(1 << 12) {}
   void push(Note note) noexcept;
   void drain();
   void drain_if_full() noexcept;
@@ -83,7 +88,11 @@ class Recorder {
   Ring<Note> ring_;
   std::atomic<bool> recording_{false}, listening_{false}, wants_sample_{false}, times_{false};
   std::mutex lock_;
-  std::vector<Attribution*> attached_;
+  struct Attached {
+    Attribution* attribution;
+    OnOutOfMemory on_out_of_memory;
+  };
+  std::vector<Attached> attached_;
   int starts_ = 0, output_starts_ = 0, time_starts_ = 0;
   std::uint64_t noted_ = 0;
   std::mutex devices_lock_;

@@ -60,11 +60,16 @@ Tracker::Tracker(TrackerOptions options)
       attribution_(options.rules, Recorder::instance().granularities()),
       book_(attribution_) {
   attribution_.accept_births(false);
-  Recorder::instance().attach(&attribution_);
+  if (!options_.tape.empty()) log_ = std::make_unique<TapeLog>(options_.tape);
+  attribution_.set_listener(log_.get());
+  Recorder::instance().attach(&attribution_, [this](std::int64_t wanted, const std::string& device) {
+    out_of_memory(wanted, device);
+  });
 }
 
 Tracker::~Tracker() {
   stop();
+  finish();
   Recorder::instance().detach(&attribution_);
 }
 
@@ -77,19 +82,20 @@ void Tracker::start(bool outputs) {
     attribution_.accept_births(true);
     attribution_.reset_peak();
   }
-  Recorder::instance().start(outputs_, options_.times);
+  Recorder::instance().start(outputs_, log_ != nullptr);
 }
 
 void Tracker::stop() {
   if (!running_) return;
   running_ = false;
-  Recorder::instance().stop(outputs_, options_.times);
+  Recorder::instance().stop(outputs_, log_ != nullptr);
   {
     const Quiet quiet;
     attribution_.settle(this_thread().id);
     attribution_.accept_births(false);
     book_.close_all();
     awaited_ends_.clear();
+    open_calls_.clear();
     backward_threads_.clear();
   }
   forget_awaited_leaves();
@@ -97,7 +103,24 @@ void Tracker::stop() {
 
 ModuleNumber Tracker::add_module() {
   const Quiet quiet;
+  names_.emplace_back();
   return book_.add_module();
+}
+
+void Tracker::set_name(ModuleNumber module, const std::string& name) {
+  const Quiet quiet;
+  names_[module] = name;
+}
+
+void Tracker::write_begin(ModuleNumber module, std::uint32_t thread, Phase phase) {
+  if (log_) log_->begin_scope(thread, names_[module], phase);
+}
+
+void Tracker::write_end(ModuleNumber module, std::uint32_t thread, Phase phase) {
+  if (!log_) return;
+  log_->end_scope(thread, names_[module], phase);
+  if (attribution_.modules_open(thread) == 0 && phase == Phase::Forward)
+    log_->set_phase(thread, Phase::Other);
 }
 
 std::int64_t Tracker::begin_forward(ModuleNumber module, const std::vector<at::Tensor>& inputs) {
@@ -110,12 +133,15 @@ std::int64_t Tracker::begin_forward(ModuleNumber module, const std::vector<at::T
     bytes = known_bytes_quietly(inputs);
     attribution_.settle(thread);
     book_.begin_forward(module, thread, in_backward);
+    write_begin(module, thread, in_backward ? Phase::Recompute : Phase::Forward);
+    open_calls_.push_back({module, thread, awaited_ends_.size()});
     if (!in_backward && awaited.empty()) awaited_ends_.push_back({module, thread});
   }
   if (in_backward || awaited.empty()) return bytes;
-  await_gradients(awaited, Await::All, {[self = weak_from_this(), module](const auto&) {
-                    if (const auto tracker = self.lock()) tracker->end_backward(module);
-                  }});
+  await_gradients(awaited, Await::All, {[](void* owner, std::uint32_t number, const auto&) {
+                                          static_cast<Tracker*>(owner)->end_backward(number);
+                                        },
+                                        weak_from_this(), module});
   return bytes;
 }
 
@@ -130,15 +156,38 @@ std::int64_t Tracker::end_forward(ModuleNumber module, const std::vector<at::Ten
     const std::uint32_t thread = this_thread().id;
     attribution_.settle(thread);
     book_.end_forward(module, thread, in_backward);
-    // No backward will come through a call that raised.
-    if (failed && !awaited_ends_.empty() && awaited_ends_.back().module == module)
-      awaited_ends_.pop_back();
+    write_end(module, thread, in_backward ? Phase::Recompute : Phase::Forward);
+    if (log_ && in_backward) log_->set_phase(thread, Phase::Backward);
+    forget_call(module, thread, failed);
   }
   if (in_backward || awaited.empty()) return bytes;
-  await_gradients(awaited, Await::First, {[self = weak_from_this(), module](const auto&) {
-                    if (const auto tracker = self.lock()) tracker->begin_backward(module);
-                  }});
+  await_gradients(awaited, Await::First, {[](void* owner, std::uint32_t number, const auto&) {
+                                            static_cast<Tracker*>(owner)->begin_backward(number);
+                                          },
+                                          weak_from_this(), module});
   return bytes;
+}
+
+// No backward will come through a call that raised, nor through those inside it.
+void Tracker::forget_call(ModuleNumber module, std::uint32_t thread, bool failed) {
+  const auto call = std::find_if(open_calls_.rbegin(), open_calls_.rend(), [&](const OpenCall& one) {
+    return one.module == module && one.thread == thread;
+  });
+  if (call == open_calls_.rend()) return;
+  if (failed && call->awaited_ends < awaited_ends_.size()) {
+    const auto first = awaited_ends_.begin() + static_cast<std::ptrdiff_t>(call->awaited_ends);
+    awaited_ends_.erase(std::remove_if(first, awaited_ends_.end(),
+                                       [&](const AwaitedEnd& end) { return end.thread == thread; }),
+                        awaited_ends_.end());
+  }
+  open_calls_.erase(std::next(call).base());
+}
+
+void Tracker::abandon_forward(ModuleNumber module) {
+  const Quiet quiet;
+  const std::uint32_t thread = this_thread().id;
+  forget_call(module, thread, true);
+  book_.abandon_forward(module, thread);
 }
 
 void Tracker::begin_backward(ModuleNumber module) {
@@ -146,12 +195,14 @@ void Tracker::begin_backward(ModuleNumber module) {
   follow_backward();
   const Quiet quiet;
   book_.begin_backward(module, this_thread().id);
+  write_begin(module, this_thread().id, Phase::Backward);
 }
 
 void Tracker::end_backward(ModuleNumber module) {
   if (!running_) return;
   const Quiet quiet;
   book_.end_backward(module);
+  write_end(module, this_thread().id, Phase::Backward);
 }
 
 // The first hook of a backward asks the engine to be told of its end.
@@ -186,8 +237,12 @@ void Tracker::follow_backward() {
 void Tracker::finish_backward(std::uint32_t thread, const std::vector<ModuleNumber>& ends) {
   if (!running_) return;
   const Quiet quiet;
-  for (const ModuleNumber module : ends) book_.end_backward(module);
+  for (const ModuleNumber module : ends) {
+    book_.end_backward(module);
+    write_end(module, thread, Phase::Backward);
+  }
   book_.finish_backward(thread);
+  if (log_) log_->close_scopes(thread, Phase::Backward);
   std::erase(backward_threads_, thread);
   attribution_.set_creates_graph(thread, false);
 }
@@ -196,16 +251,34 @@ void Tracker::begin_optimizer() {
   const Quiet quiet;
   attribution_.settle(this_thread().id);
   attribution_.begin_optimizer(this_thread().id);
+  if (log_) log_->set_phase(this_thread().id, Phase::Optimizer);
 }
 
 void Tracker::end_optimizer() {
   const Quiet quiet;
   attribution_.end_optimizer(this_thread().id);
+  if (!log_) return;
+  log_->set_phase(this_thread().id, Phase::Other);
+  log_->begin_step();
 }
 
 bool Tracker::in_optimizer() {
   const Quiet quiet;
   return attribution_.in_optimizer(this_thread().id);
+}
+
+bool Tracker::label(const at::Tensor& tensor, Category category) {
+  if (!tensor.defined()) return true;
+  if (tensor.layout() != at::kStrided || !tensor.has_storage())
+    return label(std::vector<at::Tensor>{tensor}, category);
+  c10::StorageImpl& storage = *tensor.storage().unsafeGetStorageImpl();
+  const auto bytes = static_cast<std::int64_t>(storage.nbytes());
+  if (bytes == 0) return true;
+  const std::uint8_t device = device_number(tensor);
+  const bool is_watched = watch_storage(storage);
+  const Quiet quiet;
+  attribution_.label(key_of(storage), bytes, device, category);
+  return is_watched;
 }
 
 bool Tracker::label(const std::vector<at::Tensor>& tensors, Category category) {
@@ -219,9 +292,14 @@ bool Tracker::label(const std::vector<at::Tensor>& tensors, Category category) {
   bool is_watched = true;
   for (const at::Tensor& tensor : tensors) {
     const std::uint8_t device = device_number(tensor);
+    const bool is_strided = tensor.layout() == at::kStrided;
     for_each_storage(tensor, [&](c10::StorageImpl& storage) {
       const auto bytes = static_cast<std::int64_t>(storage.nbytes());
       if (bytes == 0) return;
+      // The rows of a sparse gradient may be the very ids that the program was given.
+      if (const auto known = is_strided ? std::nullopt : find(storage);
+          known && known->category == Category::Other)
+        return;
       is_watched &= watch_storage(storage);
       all.push_back({key_of(storage), bytes, device});
     });
@@ -275,6 +353,39 @@ void Tracker::resized(c10::StorageImpl& storage, Known before) {
   else if (key)
     attribution_.label(key, bytes, before.device, before.category);
   attribution_.sample(current_backward() != -1);
+}
+
+// Called with the recorder's lock held.
+void Tracker::out_of_memory(std::int64_t wanted, const std::string& device) {
+  if (!running_) return;
+  OutOfMemory found{wanted, device, attribution_.current(), {}, {}};
+  for (const OpenCall& call : open_calls_) found.open_modules.push_back(names_[call.module]);
+  if (log_) {
+    found.largest = log_->largest(20);
+    log_->mark("out of memory: " + std::to_string(wanted) + " bytes wanted on " + device);
+  }
+  out_of_memory_ = std::move(found);
+}
+
+std::optional<Tracker::OutOfMemory> Tracker::last_out_of_memory() {
+  const Quiet quiet;
+  return out_of_memory_;
+}
+
+void Tracker::finish() {
+  const Quiet quiet;
+  if (!log_) return;
+  if (const auto dropped = Recorder::instance().dropped())
+    log_->diagnose("events-dropped", "events were lost because the ring buffer was full",
+                   static_cast<std::int64_t>(dropped));
+  attribution_.set_listener(nullptr);
+  log_->finish();
+  log_.reset();
+}
+
+std::size_t Tracker::events() {
+  const Quiet quiet;
+  return log_ ? log_->events() : 0;
 }
 
 Rows Tracker::current() {

@@ -67,7 +67,10 @@ bool label(Tracker& tracker, py::handle value, const std::string& category) {
 // What a gradient hook calls: with the gradient, or with the parameter that has one now.
 void label_gradient(Tracker& tracker, py::handle gradient) {
   if (!tracker.is_running() || gradient.is_none()) return;
-  tracker.label(tensors_in(gradient.ptr()), Category::Gradient);
+  if (THPVariable_CheckExact(gradient.ptr()))
+    tracker.label(THPVariable_Unpack(gradient.ptr()), Category::Gradient);
+  else
+    tracker.label(tensors_in(gradient.ptr()), Category::Gradient);
 }
 
 void label_gradient_of(Tracker& tracker, py::handle parameter) {
@@ -76,7 +79,7 @@ void label_gradient_of(Tracker& tracker, py::handle parameter) {
   if (!gradient.defined()) return;
   if (gradient.key_set().has(c10::DispatchKey::Python))
     return label_gradient(tracker, parameter.attr("grad"));
-  tracker.label({gradient}, Category::Gradient);
+  tracker.label(gradient, Category::Gradient);
 }
 
 // What is known of a storage before it is resized: handed back, as it is, to resized().
@@ -91,26 +94,33 @@ void resized(Tracker& tracker, std::uintptr_t cdata, std::pair<int, int> before)
                                       static_cast<std::uint8_t>(before.second)});
 }
 
-// An action of Python's: runs with the interpreter's lock, and its exception goes to the engine.
-GradientAction python_action(py::function callable, bool wants_gradients) {
-  auto held = std::shared_ptr<py::function>(new py::function(std::move(callable)),
-                                            [](py::function* function) {
-                                              py::gil_scoped_acquire acquire;
-                                              delete function;
-                                            });
-  return {[held](const std::vector<at::Tensor>& gradients) {
+// A Python object that C++ holds: given back under the interpreter's lock.
+std::shared_ptr<py::object> hold(py::object object) {
+  return {new py::object(std::move(object)), [](py::object* held) {
             py::gil_scoped_acquire acquire;
-            py::list all;
-            for (const at::Tensor& one : gradients)
-              all.append(one.defined() ? py::reinterpret_steal<py::object>(THPVariable_Wrap(one))
-                                       : py::none());
-            if (PyObject* result = PyObject_CallFunctionObjArgs(held->ptr(), all.ptr(), nullptr))
-              return Py_DECREF(result);
-            python_error error;
-            error.persist();
-            throw error;
-          },
-          wants_gradients};
+            delete held;
+          }};
+}
+
+void call_python(void* callable, std::uint32_t, const std::vector<at::Tensor>& gradients) {
+  py::gil_scoped_acquire acquire;
+  py::list all;
+  for (const at::Tensor& one : gradients)
+    all.append(one.defined() ? py::reinterpret_steal<py::object>(THPVariable_Wrap(one))
+                             : py::none());
+  const auto* held = static_cast<py::object*>(callable);
+  if (PyObject* result = PyObject_CallFunctionObjArgs(held->ptr(), all.ptr(), nullptr)) {
+    Py_DECREF(result);
+    return;
+  }
+  python_error error;  // goes to the autograd engine, as that of any hook
+  error.persist();
+  throw error;
+}
+
+GradientAction python_action(py::function callable, bool wants_gradients) {
+  const auto held = hold(std::move(callable));
+  return {&call_python, held, 0, held, wants_gradients};
 }
 
 RemoveHook hook_leaf(const at::Tensor& leaf, std::function<void(const at::Tensor&)> hook) {
@@ -120,11 +130,7 @@ RemoveHook hook_leaf(const at::Tensor& leaf, std::function<void(const at::Tensor
       py::cpp_function([hook = std::move(hook)](py::handle gradient) {
         hook(THPVariable_Check(gradient.ptr()) ? THPVariable_Unpack(gradient.ptr()) : at::Tensor());
       }));
-  auto held = std::shared_ptr<py::object>(new py::object(std::move(handle)), [](py::object* object) {
-    py::gil_scoped_acquire acquire;
-    delete object;
-  });
-  return [held] {
+  return [held = hold(std::move(handle))] {
     py::gil_scoped_acquire acquire;
     held->attr("remove")();
   };
@@ -138,9 +144,24 @@ void await_in_python(py::handle values, bool all, py::function action, bool want
                   python_action(std::move(action), wants_gradients));
 }
 
-std::shared_ptr<Tracker> make_tracker(bool times, bool as_pytorch) {
+py::object out_of_memory(Tracker& tracker) {
+  const auto found = tracker.last_out_of_memory();
+  if (!found) return py::none();
+  py::list largest;
+  for (const LiveStorage& one : found->largest)
+    largest.append(py::make_tuple(one.bytes, one.device, one.category, one.scope));
+  py::dict what;
+  what["wanted_bytes"] = found->wanted;
+  what["device"] = found->device;
+  what["rows"] = rows_to_python(found->rows);
+  what["largest"] = largest;
+  what["open_modules"] = found->open_modules;
+  return what;
+}
+
+std::shared_ptr<Tracker> make_tracker(const std::string& tape, bool as_pytorch) {
   TrackerOptions options;
-  options.times = times;
+  options.tape = tape;
   options.rules.recompute_by_grad_mode = !as_pytorch;
   options.rules.count_outside_operators = !as_pytorch;
   return std::make_shared<Tracker>(options);
@@ -148,12 +169,16 @@ std::shared_ptr<Tracker> make_tracker(bool times, bool as_pytorch) {
 
 void bind_tracker(py::module_& m) {
   py::class_<Tracker, std::shared_ptr<Tracker>>(m, "Tracker")
-      .def(py::init(&make_tracker), py::kw_only(), py::arg("times") = false,
+      .def(py::init(&make_tracker), py::kw_only(), py::arg("tape") = "",
            py::arg("as_pytorch") = false)
       .def("start", &Tracker::start, py::arg("outputs") = false)
       .def("stop", &Tracker::stop)
       .def_property_readonly("is_running", &Tracker::is_running)
       .def("add_module", &Tracker::add_module)
+      .def("set_name", &Tracker::set_name)
+      .def("finish", &Tracker::finish)
+      .def_property_readonly("events", &Tracker::events)
+      .def_property_readonly("out_of_memory", &out_of_memory)
       .def("begin_forward",
            [](Tracker& tracker, ModuleNumber module, py::handle inputs) {
              return tracker.begin_forward(module, tensors_in(inputs.ptr()));
@@ -162,6 +187,7 @@ void bind_tracker(py::module_& m) {
            [](Tracker& tracker, ModuleNumber module, py::handle outputs, bool failed) {
              return tracker.end_forward(module, tensors_in(outputs.ptr()), failed);
            })
+      .def("abandon_forward", &Tracker::abandon_forward)
       .def("begin_optimizer", &Tracker::begin_optimizer)
       .def("end_optimizer", &Tracker::end_optimizer)
       .def_property_readonly("in_optimizer", &Tracker::in_optimizer)
@@ -201,7 +227,7 @@ PYBIND11_MODULE(_recorder, m) {
         py::arg("action"), py::arg("wants_gradients") = false);
   m.def("at_end_of_backward", [](py::function done, py::function abandoned) {
     const auto run = [](GradientAction action) {
-      return [action = std::move(action)] { action.run({}); };
+      return [action = std::move(action)] { action({}); };
     };
     at_end_of_backward(run(python_action(std::move(done), false)),
                        run(python_action(std::move(abandoned), false)));

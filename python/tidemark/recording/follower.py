@@ -27,13 +27,14 @@ from tidemark.recording.resizes import ResizeFollower
 class FollowedModule:
     """A module the tracker has met: its number in C++, and what its owner keeps about it."""
 
-    __slots__ = ("alive", "number", "stats", "is_labelled", "raised_before")
+    __slots__ = ("alive", "number", "stats", "is_labelled", "open_calls", "raised_before")
 
     def __init__(self, alive: weakref.ref[nn.Module], number: int) -> None:
         self.alive = alive
         self.number = number
         self.stats: Any = None
         self.is_labelled = False
+        self.open_calls = 0
         self.raised_before: BaseException | None = None
 
 
@@ -47,7 +48,7 @@ class Follower:
         self._modules: dict[int, FollowedModule] = {}
         self._hooked: dict[int, tuple[Any, tuple[Any, ...]]] = {}
         self._in_step = False
-        self._without_gradient: weakref.WeakSet[nn.Parameter] = weakref.WeakSet()
+        self._without_gradient: dict[int, weakref.ref[nn.Parameter]] = {}
         self._unwatched: dict[int, Any] = {}
         self._handles: list[Any] = []
         self._resizes = ResizeFollower(tracker)
@@ -55,6 +56,9 @@ class Follower:
     # -- start and stop ---------------------------------------------------------------------
 
     def start(self, *, outputs: bool = False) -> None:
+        for known in self._modules.values():
+            known.is_labelled = False
+            known.open_calls = 0
         self._handles = [
             register_module_forward_pre_hook(self.before_forward),
             register_module_forward_hook(self.after_forward, always_call=True),
@@ -117,6 +121,9 @@ class Follower:
             self._end_step()
         if self._without_gradient:
             self._hook_thawed()
+        if known.open_calls and not _call_is_running(module):
+            self._abandon_calls(known)
+        known.open_calls += 1
         known.raised_before = sys.exc_info()[1]
         known.stats.input_mem = self.tracker.begin_forward(known.number, inputs)
 
@@ -127,9 +134,17 @@ class Follower:
         raised = sys.exc_info()[1]
         failed = outputs is None and raised is not None and raised is not known.raised_before
         known.raised_before = None
+        known.open_calls = max(0, known.open_calls - 1)
         known_bytes = self.tracker.end_forward(known.number, outputs, failed)
         if known.stats is not None and _recorder.current_backward() == -1:
             known.stats.output_mem = known_bytes
+
+    def _abandon_calls(self, outermost: FollowedModule) -> None:
+        """Ends this call and those inside it, whose ends were lost with an interrupt."""
+        self.tracker.abandon_forward(outermost.number)
+        for known in self._modules.values():
+            if not self.tracker.is_active(known.number):
+                known.open_calls = 0
 
     # -- parameters, gradients, optimizers --------------------------------------------------
 
@@ -176,7 +191,7 @@ class Follower:
         if id(parameter) in self._hooked or not parameter.is_leaf:
             return
         if not parameter.requires_grad:
-            self._without_gradient.add(parameter)
+            self._without_gradient[id(parameter)] = weakref.ref(parameter)
             return
         number = id(parameter)
         alive = weakref.ref(parameter, lambda _: self._hooked.pop(number, None))
@@ -186,9 +201,12 @@ class Follower:
         )
 
     def _hook_thawed(self) -> None:
-        for parameter in [p for p in self._without_gradient if p.requires_grad]:
-            self._without_gradient.discard(parameter)
-            self._hook_gradient(parameter)
+        for number, alive in list(self._without_gradient.items()):
+            parameter = alive()
+            if parameter is None or parameter.requires_grad:
+                del self._without_gradient[number]
+            if parameter is not None and parameter.requires_grad:
+                self._hook_gradient(parameter)
 
     def _watch_from_python(self, tensor: torch.Tensor) -> None:
         """For memory that is not the allocator's: the storage object's own end tells of its death."""
@@ -216,20 +234,29 @@ def tensors_inside(value: Any) -> Iterator[torch.Tensor]:
 
 
 def _is_compiled() -> bool:
+    """Inside a compiled region; nobody is, before the compiler has been loaded."""
     frames = sys.modules.get("torch._dynamo.eval_frame")
-    return frames is not None and bool(frames._is_in_optimized_module())
-
-
-_STEP_CODE_NAME = "wrapper"
+    return frames is not None and frames._is_in_optimized_module()  # type: ignore[no-any-return]
 
 
 def _step_is_running() -> bool:
     """Whether an optimizer's step is on the stack: a step that raised never says that it ended."""
-    frame = sys._getframe(1)
-    optimizer_file = optim.optimizer.__file__
+    file = sys.modules[optim.Optimizer.__module__].__file__
+    return any(f.f_code.co_name == "wrapper" and f.f_code.co_filename == file for f in _frames())
+
+
+def _call_is_running(module: nn.Module) -> bool:
+    """Whether a call of the module is on the stack: an interrupt ends one without a word."""
+    file = sys.modules[nn.Module.__module__].__file__
+    return any(
+        f.f_code.co_name == "_call_impl" and f.f_code.co_filename == file
+        and f.f_locals.get("self") is module
+        for f in list(_frames())[3:]  # the innermost is the call that begins now
+    )
+
+
+def _frames() -> Iterator[Any]:
+    frame: Any = sys._getframe(2)
     while frame is not None:
-        code = frame.f_code
-        if code.co_name == _STEP_CODE_NAME and code.co_filename == optimizer_file:
-            return True
-        frame = frame.f_back  # type: ignore[assignment]
-    return False
+        yield frame
+        frame = frame.f_back

@@ -7,7 +7,8 @@ from typing import Any
 
 import torch
 
-_trackers: list[ResizeFollower] = []
+_active: list[ResizeFollower] = []
+_all: weakref.WeakSet[ResizeFollower] = weakref.WeakSet()
 _inherited: Any = None
 
 
@@ -16,16 +17,17 @@ class ResizeFollower:
 
     def __init__(self, tracker: Any) -> None:
         self._tracker = tracker
+        _all.add(self)  # also after its tracker has stopped: storages it knows go on living
         self._emptied: dict[int, tuple[Any, tuple[int, int]]] = {}
 
     def start(self) -> None:
-        if not _trackers:
+        if not _active:
             _replace_resize()
-        _trackers.append(self)
+        _active.append(self)
 
     def stop(self) -> None:
-        _trackers.remove(self)
-        if not _trackers:
+        _active.remove(self)
+        if not _active:
             _restore_resize()
 
     def before(self, storage: torch.UntypedStorage) -> tuple[int, int] | None:
@@ -50,7 +52,7 @@ def _replace_resize() -> None:
     _inherited = "resize_" not in vars(torch.UntypedStorage), original
 
     def resize_(storage: torch.UntypedStorage, size: int) -> Any:
-        before = [(follower, follower.before(storage)) for follower in _trackers]
+        before = [(follower, follower.before(storage)) for follower in list(_all)]
         result = original(storage, size)
         for follower, known in before:
             follower.after(storage, known)
