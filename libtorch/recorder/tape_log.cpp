@@ -7,6 +7,12 @@
 
 namespace tidemark::recorder {
 
+namespace {
+
+constexpr std::size_t kMostWaiting = 1 << 16;
+
+}  // namespace
+
 TapeLog::TapeLog(const std::string& path)
     : sink_(path), writer_(sink_), start_ns_(Recorder::now_ns()) {
   builder_.spill_to(writer_, false);
@@ -30,6 +36,8 @@ void TapeLog::enqueue(Waiting event) {
   event.time_ns = std::max(last_ns_, event.time_ns - start_ns_);
   last_ns_ = event.time_ns;
   queue_.push_back(event);
+  // A step that never ends must not eat the memory.
+  if (queue_.size() > kMostWaiting) release();
   flush();
 }
 
@@ -72,24 +80,27 @@ void TapeLog::allocated(StorageNumber number, const Note& note) {
 void TapeLog::settled(StorageNumber number, Category category) {
   Storage& settled = storage(number);
   settled.category = category;
-  if (settled.waiting > dequeued_) {
-    Waiting& birth = queue_[settled.waiting - dequeued_ - 1];
-    birth.category = category;
-    birth.is_known = true;
+  if (is_waiting(settled)) {
+    birth_of(settled).category = category;
+    birth_of(settled).is_known = !holds_;
   }
-  settled.waiting = 0;
+  if (!holds_) settled.waiting = 0;
   flush();
 }
 
 void TapeLog::adopted(StorageNumber number, std::uint8_t device, std::int64_t bytes,
                       Category category) {
-  storage(number) = {builder_.new_storage(), bytes, device, category, {}, 0, true};
-  enqueue({Kind::Alloc, 0, storage(number).id, bytes, device, category});
+  storage(number) = {builder_.new_storage(), bytes, device, category, owner_, 0, true};
+  enqueue({Kind::Alloc, 0, storage(number).id, bytes, device, category, owner_});
 }
 
 void TapeLog::relabelled(StorageNumber number, Category category) {
-  storage(number).category = category;
-  enqueue({Kind::Relabel, 0, storage(number).id, 0, 0, category});
+  Storage& changed = storage(number);
+  changed.category = category;
+  if (is_waiting(changed))
+    birth_of(changed).category = category;
+  else
+    enqueue({Kind::Relabel, 0, changed.id, 0, 0, category});
 }
 
 void TapeLog::resized(StorageNumber number, std::int64_t bytes) {
@@ -129,7 +140,26 @@ void TapeLog::close_scopes(std::uint32_t thread, Phase phase) {
 
 void TapeLog::set_phase(std::uint32_t thread, Phase phase) { threads_[thread].phase = phase; }
 
-void TapeLog::begin_step() { enqueue({Kind::Step}); }
+void TapeLog::begin_optimizer(std::uint32_t thread) {
+  set_phase(thread, Phase::Optimizer);
+  holds_ = true;
+}
+
+void TapeLog::end_optimizer(std::uint32_t thread) {
+  set_phase(thread, Phase::Other);
+  release();
+  holds_ = false;
+  enqueue({Kind::Step});
+}
+
+void TapeLog::release() {
+  for (Waiting& event : queue_) event.is_known |= event.category != Category::Unknown;
+  flush();
+}
+
+void TapeLog::set_owner(const std::string& path) {
+  owner_ = path.empty() ? ScopeId() : builder_.tables().scope(path);
+}
 
 void TapeLog::mark(const std::string& text) {
   flush();

@@ -45,7 +45,12 @@ class TapeLog final : public attribution::Listener {
   // Ends what is still open on the thread.
   void close_scopes(std::uint32_t thread, Phase phase);
   void set_phase(std::uint32_t thread, Phase phase);
-  void begin_step();
+  // Between the two, what is born waits: only after an optimizer's step is it known what of it is
+  // state.
+  void begin_optimizer(std::uint32_t thread);
+  void end_optimizer(std::uint32_t thread);
+  // The module that storages made known from here on belong to; empty for none.
+  void set_owner(const std::string& path);
   void mark(const std::string& text);
   void diagnose(const std::string& code, const std::string& message, std::int64_t count);
 
@@ -82,6 +87,9 @@ class TapeLog final : public attribution::Listener {
 
   Storage& storage(StorageNumber number);
   void enqueue(Waiting event);
+  bool is_waiting(const Storage& storage) const { return storage.waiting > dequeued_; }
+  Waiting& birth_of(const Storage& storage) { return queue_[storage.waiting - dequeued_ - 1]; }
+  void release();
   void flush();
   void write(const Waiting& event);
   DeviceId device_id(std::uint8_t number);
@@ -94,6 +102,8 @@ class TapeLog final : public attribution::Listener {
   std::vector<DeviceId> devices_;
   std::deque<Waiting> queue_;
   std::size_t dequeued_ = 0;
+  bool holds_ = false;
+  ScopeId owner_;
   std::int64_t start_ns_, last_ns_ = 0;
 };
 

@@ -251,15 +251,13 @@ void Tracker::begin_optimizer() {
   const Quiet quiet;
   attribution_.settle(this_thread().id);
   attribution_.begin_optimizer(this_thread().id);
-  if (log_) log_->set_phase(this_thread().id, Phase::Optimizer);
+  if (log_) log_->begin_optimizer(this_thread().id);
 }
 
 void Tracker::end_optimizer() {
   const Quiet quiet;
   attribution_.end_optimizer(this_thread().id);
-  if (!log_) return;
-  log_->set_phase(this_thread().id, Phase::Other);
-  log_->begin_step();
+  if (log_) log_->end_optimizer(this_thread().id);
 }
 
 bool Tracker::in_optimizer() {
@@ -308,6 +306,11 @@ bool Tracker::label(const std::vector<at::Tensor>& tensors, Category category) {
   for (const Labelled& one : all) attribution_.label(one.key, one.bytes, one.device, category);
   Recorder::instance().want_sample();
   return is_watched;
+}
+
+void Tracker::set_owner(const std::string& path) {
+  const Quiet quiet;
+  if (log_) log_->set_owner(path);
 }
 
 std::int64_t Tracker::known_bytes(const std::vector<at::Tensor>& tensors) {

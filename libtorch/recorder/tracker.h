@@ -51,6 +51,8 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
   // Makes the tensors' storages known. False if the death of one cannot be noticed from here.
   bool label(const std::vector<at::Tensor>& tensors, Category category);
   bool label(const at::Tensor& tensor, Category category);
+  // The module that storages labelled from here on belong to, in the tape; empty for none.
+  void set_owner(const std::string& path);
   std::int64_t known_bytes(const std::vector<at::Tensor>& tensors);
   void forget(attribution::StorageKey key);
   // A storage that is about to get other memory, and the same one afterwards.

@@ -192,6 +192,7 @@ void bind_tracker(py::module_& m) {
       .def("end_optimizer", &Tracker::end_optimizer)
       .def_property_readonly("in_optimizer", &Tracker::in_optimizer)
       .def("label", &label)
+      .def("set_owner", &Tracker::set_owner)
       .def("label_gradient", &label_gradient)
       .def("label_gradient_of", &label_gradient_of)
       .def("known_bytes",

@@ -47,6 +47,9 @@ class Follower:
         self._meet = meet
         self._modules: dict[int, FollowedModule] = {}
         self._hooked: dict[int, tuple[Any, tuple[Any, ...]]] = {}
+        self.names_owners = False
+        self.steps = 0
+        self.on_step: Callable[[int], None] = lambda steps: None
         self._in_step = False
         self._without_gradient: dict[int, weakref.ref[nn.Parameter]] = {}
         self._unwatched: dict[int, Any] = {}
@@ -164,6 +167,8 @@ class Follower:
 
     def label_module(self, module: nn.Module, *, hook_gradients: bool) -> None:
         """Labels parameters, their gradients and buffers."""
+        if self.names_owners:
+            self._label_own(module)
         parameters = list(module.parameters())
         self.label(parameters, "Parameter")
         self.label([p.grad for p in parameters if p.grad is not None], "Gradient")
@@ -171,6 +176,15 @@ class Follower:
         if hook_gradients:
             for parameter in parameters:
                 self._hook_gradient(parameter)
+
+    def _label_own(self, module: nn.Module) -> None:
+        """Labels what each module has itself, under its name."""
+        self.names.name_of(module)
+        for one in module.modules():
+            self.tracker.set_owner(self.names.find(one) or "")
+            self.label(list(one.parameters(recurse=False)), "Parameter")
+            self.label(list(one.buffers(recurse=False)), "Buffer")
+        self.tracker.set_owner("")
 
     def label_optimizer(self, optimizer: optim.Optimizer) -> None:
         self.label(optimizer.state, "OptimizerState")
@@ -182,6 +196,8 @@ class Follower:
     def after_step(self, optimizer: optim.Optimizer, *_: Any) -> None:
         self.label_optimizer(optimizer)
         self._end_step()
+        self.steps += 1
+        self.on_step(self.steps)
 
     def _end_step(self) -> None:
         self._in_step = False
