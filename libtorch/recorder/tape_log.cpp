@@ -100,7 +100,7 @@ void TapeLog::relabelled(StorageNumber number, Category category) {
   if (is_waiting(changed))
     birth_of(changed).category = category;
   else
-    enqueue({Kind::Relabel, 0, changed.id, 0, 0, category});
+    enqueue({Kind::Relabel, 0, changed.id, 0, 0, category, owner_});
 }
 
 void TapeLog::resized(StorageNumber number, std::int64_t bytes) {
