@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "tidemark/torch/recorder/cuda_trace.h"
 #include "tidemark/torch/recorder/recorder.h"
 
 namespace tidemark::recorder {
@@ -158,6 +159,9 @@ bool watch_storage(c10::StorageImpl& storage) {
       storage.set_data_ptr_noswap(NotedMetaAllocator::name(pointer.device()));
     return pointer.get_deleter() == &NotedMetaAllocator::note_death;
   }
+  // The allocator itself tells of CUDA memory; its context is its address.
+  if (pointer.device().is_cuda())
+    return cuda_trace_is_attached() && pointer.get_context() == pointer.get();
   const auto noted = &NotedCpuAllocator::note_and_delete;
   if (pointer.get_deleter() == noted) return true;
   if (cpu_allocator().inner() == nullptr || pointer.get_context() != pointer.get()) return false;

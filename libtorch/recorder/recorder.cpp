@@ -56,12 +56,13 @@ Note Recorder::here(NoteKind kind) const noexcept {
   return note;
 }
 
-void Recorder::push(Note note) noexcept {
+void Recorder::push(const Note& note, Caller caller) noexcept {
   ring_.push(note);
-  if (ring_.size() > ring_.capacity() / 4 * 3) drain_if_full();
+  if (caller == kHoldsNothing && ring_.size() > ring_.capacity() / 4 * 3) drain_if_full();
 }
 
-void Recorder::note_birth(StorageKey key, std::int64_t bytes, std::uint8_t device) noexcept {
+void Recorder::note_birth(StorageKey key, std::int64_t bytes, std::uint8_t device,
+                          Caller caller) noexcept {
   ThreadState& thread = this_thread();
   if (thread.is_pretending) return;
   if (thread.operator_depth > 0)
@@ -72,16 +73,16 @@ void Recorder::note_birth(StorageKey key, std::int64_t bytes, std::uint8_t devic
   note.key = key;
   note.bytes = bytes;
   note.device = device;
-  push(note);
+  push(note, caller);
 }
 
-void Recorder::note_death(StorageKey key) noexcept {
+void Recorder::note_death(StorageKey key, Caller caller) noexcept {
   if (!listening_.load(std::memory_order_relaxed)) return;
   ThreadState& thread = this_thread();
   if (thread.resizes) thread.has_news = true;
   Note note = here(NoteKind::Died);
   note.key = key;
-  push(note);
+  push(note, caller);
 }
 
 void Recorder::note_output(StorageKey key, std::int64_t bytes, std::uint8_t device) noexcept {

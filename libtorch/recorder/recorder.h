@@ -38,8 +38,11 @@ class Recorder {
   static Recorder& instance();
 
   // From allocators, on any thread, at any time. Never throws, waits or allocates.
-  void note_birth(StorageKey key, std::int64_t bytes, std::uint8_t device) noexcept;
-  void note_death(StorageKey key) noexcept;
+  // A caller that holds an allocator's lock says so: the ring is then never emptied here.
+  enum Caller : bool { kHoldsNothing, kHoldsLock };
+  void note_birth(StorageKey key, std::int64_t bytes, std::uint8_t device,
+                  Caller caller = kHoldsNothing) noexcept;
+  void note_death(StorageKey key, Caller caller = kHoldsNothing) noexcept;
   void note_output(StorageKey key, std::int64_t bytes, std::uint8_t device) noexcept;
   void note_operator_end(std::uint8_t more_flags) noexcept;
   // An allocator has failed; outside its locks.
@@ -79,8 +82,8 @@ class Recorder {
   static std::int64_t now_ns();
 
  private:
-  Recorder() : ring_(1 << 12) {}
-  void push(Note note) noexcept;
+  Recorder() : ring_(1 << 14) {}
+  void push(const Note& note, Caller caller = kHoldsNothing) noexcept;
   void drain();
   void drain_if_full() noexcept;
   Note here(NoteKind kind) const noexcept;

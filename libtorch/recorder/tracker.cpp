@@ -63,7 +63,7 @@ Tracker::Tracker(TrackerOptions options)
   if (!options_.tape.empty()) log_ = std::make_unique<TapeLog>(options_.tape);
   attribution_.set_listener(log_.get());
   Recorder::instance().attach(&attribution_, [this](std::int64_t wanted, const std::string& device) {
-    out_of_memory(wanted, device);
+    remember_out_of_memory(wanted, device);
   });
 }
 
@@ -358,8 +358,13 @@ void Tracker::resized(c10::StorageImpl& storage, Known before) {
   attribution_.sample(current_backward() != -1);
 }
 
+void Tracker::capture_out_of_memory(std::int64_t wanted, const std::string& device) {
+  const Quiet quiet;
+  remember_out_of_memory(wanted, device);
+}
+
 // Called with the recorder's lock held.
-void Tracker::out_of_memory(std::int64_t wanted, const std::string& device) {
+void Tracker::remember_out_of_memory(std::int64_t wanted, const std::string& device) {
   if (!running_) return;
   OutOfMemory found{wanted, device, attribution_.current(), {}, {}};
   for (const OpenCall& call : open_calls_) found.open_modules.push_back(names_[call.module]);

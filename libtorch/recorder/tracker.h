@@ -63,8 +63,8 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
   std::optional<Known> find(const c10::StorageImpl& storage);
   void resized(c10::StorageImpl& storage, Known before);
 
-  // Remembers what is alive now; the allocator has just failed.
-  void out_of_memory(std::int64_t wanted, const std::string& device);
+  // Remembers what is alive now: the allocator of this device has just failed.
+  void capture_out_of_memory(std::int64_t wanted, const std::string& device);
   struct OutOfMemory {
     std::int64_t wanted = 0;
     std::string device;
@@ -108,6 +108,7 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
     std::size_t awaited_ends;  // how many there were before it
   };
 
+  void remember_out_of_memory(std::int64_t wanted, const std::string& device);
   void write_begin(ModuleNumber module, std::uint32_t thread, Phase phase);
   void write_end(ModuleNumber module, std::uint32_t thread, Phase phase);
   std::vector<std::string> names_;

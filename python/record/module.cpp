@@ -11,6 +11,7 @@
 
 #include "tensors.h"
 #include "tidemark/torch/recorder/allocators.h"
+#include "tidemark/torch/recorder/cuda_trace.h"
 #include "tidemark/torch/recorder/gradients.h"
 #include "tidemark/torch/recorder/recorder.h"
 #include "tidemark/torch/recorder/tracker.h"
@@ -179,6 +180,7 @@ void bind_tracker(py::module_& m) {
       .def("finish", &Tracker::finish)
       .def_property_readonly("events", &Tracker::events)
       .def_property_readonly("out_of_memory", &out_of_memory)
+      .def("capture_out_of_memory", &Tracker::capture_out_of_memory)
       .def("begin_forward",
            [](Tracker& tracker, ModuleNumber module, py::handle inputs) {
              return tracker.begin_forward(module, tensors_in(inputs.ptr()));
@@ -236,5 +238,6 @@ PYBIND11_MODULE(_recorder, m) {
   m.def("current_backward", &current_backward);
   m.def("storage_key",
         [](std::uintptr_t cdata) { return key_of(storage_at(cdata)); });
+  m.def("attach_cuda_trace", &attach_cuda_trace);
   m.def("dropped", [] { return Recorder::instance().dropped(); });
 }

@@ -69,6 +69,9 @@ class Follower:
             register_optimizer_step_post_hook(self.after_step),
         ]
         self._resizes.start()
+        if torch.cuda.is_available():
+            # At once, or as soon as the program first uses a GPU.
+            torch.cuda._lazy_call(_recorder.attach_cuda_trace)
         self.tracker.start(outputs)
 
     def stop(self) -> None:

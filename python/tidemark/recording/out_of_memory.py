@@ -20,8 +20,8 @@ def report_out_of_memory(found: dict[str, Any] | None, path: str, out: TextIO) -
     if found is None:
         print(f"tidemark: out of memory; the tape up to then is {path}", file=out)
         return
-    wanted = _readable(found["wanted_bytes"])
-    print(f"tidemark: out of memory on {found['device']}: {wanted} more were wanted", file=out)
+    wanted = f": {_readable(found['wanted_bytes'])} more were wanted" if found["wanted_bytes"] else ""
+    print(f"tidemark: out of memory on {found['device']}{wanted}", file=out)
     if found["open_modules"]:
         print(f"  in {found['open_modules'][-1]}", file=out)
     for device, numbers in found["rows"]:

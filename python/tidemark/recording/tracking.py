@@ -68,8 +68,12 @@ class Tracking:
         self._depth -= 1
         if self._depth > 0:
             return
+        ran_out = error is not None and is_out_of_memory(error)
+        if ran_out and self._tracker.out_of_memory is None:
+            # A GPU's allocator cannot be listened to while it fails; its tensors are still here.
+            self._tracker.capture_out_of_memory(0, "the GPU")
         self._follower.stop()
-        if self._oom == "report" and error is not None and is_out_of_memory(error):
+        if self._oom == "report" and ran_out:
             report_out_of_memory(self._tracker.out_of_memory, str(self.path), sys.stderr)
             self.finish()
 
