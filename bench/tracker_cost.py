@@ -5,7 +5,8 @@
 Large steps (width 512, 8x128 tokens) are compared with the plain program; small ones (width 64,
 2x16 tokens) with the same program under empty global module hooks, which every tracker needs.
 Pairs are interleaved: a step of each, in turn, each after a step that warms it up (hooks are put
-on once, not every step). The ratio is that of the medians.
+on once, not every step). The ratio is that of the medians. "No operators" is tidemark.track with
+operators=False, writing its tape.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import torch
 from torch import nn
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
+import tidemark
 from tidemark.compat.mem_tracker import MemTracker
 
 
@@ -74,21 +76,23 @@ def measure(size: tuple[int, int, int, int], baseline: Any, pairs: int, pytorch:
     model, optimizer, x, step = make_step(*size)
     ours = MemTracker()
     ours.track_external(model, optimizer, x)
-    for context in (baseline(), ours, ours):
+    light = tidemark.track(model, optimizer, x, operators=False)
+    for context in (baseline(), ours, light):
         timed(step, context)
     ours.reset_mod_stats()
-    plain, tracked = [], []
+    plain, tracked, lightly = [], [], []
     for _ in range(pairs):
         plain.append(timed(step, baseline()))
         tracked.append(timed(step, ours))
         ours.reset_mod_stats()
-    ratio = statistics.median(tracked) / statistics.median(plain)
+        lightly.append(timed(step, light))
+    middle = statistics.median(plain)
     modules = sum(1 for module in model.modules() if not isinstance(module, nn.ModuleList))
-    line = (f"{size[1]:5d} {modules:8d} {statistics.median(plain) * 1e3:10.1f} ms"
-            f" {statistics.median(tracked) * 1e3:10.1f} ms {ratio:9.3f}")
+    line = (f"{size[1]:5d} {modules:8d} {middle * 1e3:9.1f} ms"
+            f" {statistics.median(tracked) / middle:11.3f} {statistics.median(lightly) / middle:14.3f}")
     if pytorch:
         theirs = pytorch_ratio(size, max(3, pairs // 10))
-        line += f" {theirs:12.1f}"
+        line += f" {theirs:15.1f}"
     print(line, flush=True)
 
 
@@ -113,7 +117,7 @@ def main() -> None:
     parser.add_argument("--no-pytorch", dest="pytorch", action="store_false")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    print("width  modules     baseline       tracked     ratio  PyTorch's")
+    print("width  modules     baseline  MemTracker  no operators  PyTorch's tracker")
     for layers in options.layers:
         measure((layers, 64, 2, 16), empty_hooks, options.pairs, options.pytorch)
     if not options.small:

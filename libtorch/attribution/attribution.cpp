@@ -85,6 +85,16 @@ void Attribution::born(const Note& note) {
   if (inside) here.inside.push_back(number);
   if (!inside && rules_.count_outside_operators) here.outside.push_back(number);
   if (listener_) listener_->allocated(number, note);
+  if (rules_.count_at_birth) count_now(here, number, note.flags);
+}
+
+void Attribution::count_now(Thread& here, StorageNumber number, std::uint8_t flags) {
+  here.inside.clear();
+  here.outside.clear();
+  const Category category = category_now(here, flags);
+  count(number, category);
+  if (listener_) listener_->settled(number, category);
+  sample((flags & kInBackward) != 0);
 }
 
 void Attribution::died(const Note& note) {

@@ -25,6 +25,9 @@ struct Rules {
   // Storages made by no operator (a saved random state) count too; PyTorch's tracker knows only
   // what leaves operators.
   bool count_outside_operators = false;
+  // Storages count from their birth, and nobody tells when operators end: cheaper, but what lives
+  // only inside an operator counts like its results.
+  bool count_at_birth = false;
 };
 
 // What each device rounds requests up to; 0 for exact bytes. Grows while it is read.
@@ -108,6 +111,7 @@ class Attribution {
 
   Thread& thread(std::uint32_t number);
   void born(const Note& note);
+  void count_now(Thread& thread, StorageNumber number, std::uint8_t flags);
   void died(const Note& note);
   void output(const Note& note);
   void operator_ended(const Note& note);

@@ -70,6 +70,8 @@ void Recorder::note_birth(StorageKey key, std::int64_t bytes, std::uint8_t devic
   else
     thread.outside_news = 2;
   Note note = here(NoteKind::Born);
+  if (torch::autograd::get_current_graph_task_id() != -1) note.flags |= kInBackward;
+  if (at::GradMode::is_enabled()) note.flags |= kGradMode;
   note.key = key;
   note.bytes = bytes;
   note.device = device;
@@ -142,25 +144,33 @@ void Recorder::note_out_of_memory(std::int64_t wanted, const std::string& device
   }
 }
 
-void Recorder::start(bool outputs, bool times) {
+void Recorder::start(const Wanted& wanted) {
   if (starts_++ == 0) {
     install_allocators();
     recording_ = true;
   }
-  output_starts_ += outputs;
-  time_starts_ += times;
-  times_ = time_starts_ > 0;
-  watch_operators(output_starts_ > 0);
+  operator_starts_ += wanted.operators;
+  output_starts_ += wanted.outputs;
+  time_starts_ += wanted.times;
+  follow_operators();
 }
 
-void Recorder::stop(bool outputs, bool times) {
-  output_starts_ -= outputs;
-  time_starts_ -= times;
-  times_ = time_starts_ > 0;
-  if (--starts_ > 0) return watch_operators(output_starts_ > 0);
+void Recorder::stop(const Wanted& wanted) {
+  operator_starts_ -= wanted.operators;
+  output_starts_ -= wanted.outputs;
+  time_starts_ -= wanted.times;
+  follow_operators();
+  if (--starts_ > 0) return;
   recording_ = false;
-  unwatch_operators();
   remove_allocators();
+}
+
+void Recorder::follow_operators() {
+  times_ = time_starts_ > 0;
+  if (operator_starts_ + output_starts_ > 0)
+    watch_operators(output_starts_ > 0);
+  else
+    unwatch_operators();
 }
 
 // A forked child (a loader's worker) says nothing: its storages are not the parent's.

@@ -55,9 +55,15 @@ class Recorder {
   using OnOutOfMemory = std::function<void(std::int64_t wanted, const std::string& device)>;
   void attach(Attribution* attribution, OnOutOfMemory on_out_of_memory);
   void detach(Attribution* attribution);
-  // Births and operators are followed while at least one start is without its stop.
-  void start(bool outputs, bool times);
-  void stop(bool outputs, bool times);
+  // What a tracker needs beside births and deaths.
+  struct Wanted {
+    bool operators = true;  // where operators of the program end
+    bool outputs = false;   // and what they return, on which device
+    bool times = false;
+  };
+  // Births are followed while at least one start is without its stop.
+  void start(const Wanted& wanted);
+  void stop(const Wanted& wanted);
 
   // The recorder's lock, with every note so far handed on. Hold it to talk to an Attribution.
   class Quiet {
@@ -96,7 +102,8 @@ class Recorder {
     OnOutOfMemory on_out_of_memory;
   };
   std::vector<Attached> attached_;
-  int starts_ = 0, output_starts_ = 0, time_starts_ = 0;
+  void follow_operators();
+  int starts_ = 0, operator_starts_ = 0, output_starts_ = 0, time_starts_ = 0;
   std::uint64_t noted_ = 0;
   std::mutex devices_lock_;
   std::vector<std::string> devices_;

@@ -73,6 +73,10 @@ Tracker::~Tracker() {
   Recorder::instance().detach(&attribution_);
 }
 
+Recorder::Wanted Tracker::wanted() const {
+  return {!options_.rules.count_at_birth, outputs_, !options_.tape.empty()};
+}
+
 void Tracker::start(bool outputs) {
   if (running_) return;
   running_ = true;
@@ -82,13 +86,13 @@ void Tracker::start(bool outputs) {
     attribution_.accept_births(true);
     attribution_.reset_peak();
   }
-  Recorder::instance().start(outputs_, log_ != nullptr);
+  Recorder::instance().start(wanted());
 }
 
 void Tracker::stop() {
   if (!running_) return;
   running_ = false;
-  Recorder::instance().stop(outputs_, log_ != nullptr);
+  Recorder::instance().stop(wanted());
   {
     const Quiet quiet;
     attribution_.settle(this_thread().id);

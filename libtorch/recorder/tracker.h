@@ -10,6 +10,7 @@
 
 #include "tidemark/torch/attribution/attribution.h"
 #include "tidemark/torch/attribution/module_book.h"
+#include "tidemark/torch/recorder/recorder.h"
 #include "tidemark/torch/recorder/tape_log.h"
 
 namespace tidemark::recorder {
@@ -108,6 +109,7 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
     std::size_t awaited_ends;  // how many there were before it
   };
 
+  Recorder::Wanted wanted() const;
   void remember_out_of_memory(std::int64_t wanted, const std::string& device);
   void write_begin(ModuleNumber module, std::uint32_t thread, Phase phase);
   void write_end(ModuleNumber module, std::uint32_t thread, Phase phase);

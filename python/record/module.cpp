@@ -160,17 +160,19 @@ py::object out_of_memory(Tracker& tracker) {
   return what;
 }
 
-std::shared_ptr<Tracker> make_tracker(const std::string& tape, bool as_pytorch) {
+std::shared_ptr<Tracker> make_tracker(const std::string& tape, bool operators, bool as_pytorch) {
   TrackerOptions options;
   options.tape = tape;
   options.rules.recompute_by_grad_mode = !as_pytorch;
   options.rules.count_outside_operators = !as_pytorch;
+  options.rules.count_at_birth = !operators;
   return std::make_shared<Tracker>(options);
 }
 
 void bind_tracker(py::module_& m) {
   py::class_<Tracker, std::shared_ptr<Tracker>>(m, "Tracker")
       .def(py::init(&make_tracker), py::kw_only(), py::arg("tape") = "",
+           py::arg("operators") = true,
            py::arg("as_pytorch") = false)
       .def("start", &Tracker::start, py::arg("outputs") = false)
       .def("stop", &Tracker::stop)

@@ -134,11 +134,14 @@ if TYPE_CHECKING:
     from tidemark.recording.tracking import Tracking
 
 
-def track(*external: Any, save: str = "", oom: str = "report") -> Tracking:
+def track(
+    *external: Any, save: str = "", oom: str = "report", operators: bool = True
+) -> Tracking:
     """Follows the program inside a `with`: modules, phases and categories of every storage.
 
     Give it what exists already: models, optimizers, inputs. `save` keeps the tape in a file; with
-    oom="report" an out-of-memory error is explained on standard error.
+    oom="report" an out-of-memory error is explained on standard error. operators=False costs less,
+    but what lives only inside operators is then not told from their results.
 
     >>> with tidemark.track(model, optimizer, batch) as tracking:
     ...     train_one_step()
@@ -146,5 +149,5 @@ def track(*external: Any, save: str = "", oom: str = "report") -> Tracking:
     """
     from tidemark.recording.tracking import Tracking
 
-    return Tracking(*external, save=save, oom=oom)
+    return Tracking(*external, save=save, oom=oom, operators=operators)
 

@@ -179,14 +179,14 @@ def test_many_events_lose_none_and_stay_flat() -> None:
 
     with tidemark.track() as tracking:
         x = torch.ones(8)
-        for _ in range(20_000):
+        for _ in range(5_000):
             x + x
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        for _ in range(200_000):
+        for _ in range(50_000):
             x + x
         after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     events = sum(1 for e in tracking.tape.events if e.kind.name in ("Alloc", "Free"))
-    assert events >= 2 * 220_000
+    assert events >= 2 * 55_000
     assert not tracking.tape.peak().diagnostics
     assert after - before < 20_000  # KiB
 

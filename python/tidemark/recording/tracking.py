@@ -33,13 +33,14 @@ class Tracking:
     is, if it is named here or belongs to a module that is called or an optimizer that steps.
     """
 
-    def __init__(self, *external: Any, save: str = "", oom: str = "report") -> None:
+    def __init__(self, *external: Any, save: str = "", oom: str = "report",
+                 operators: bool = True) -> None:
         if oom not in ON_OUT_OF_MEMORY:
             raise ValueError(f"oom must be one of {', '.join(ON_OUT_OF_MEMORY)}, not {oom}")
         self._oom = oom
         self._folder = None if save else tempfile.TemporaryDirectory(prefix="tidemark-")
         self.path = Path(save) if save else Path(self._folder.name) / "run.tape"  # type: ignore[union-attr]
-        self._tracker = _recorder.Tracker(tape=str(self.path))
+        self._tracker = _recorder.Tracker(tape=str(self.path), operators=operators)
         self._follower = Follower(self._tracker, self._meet)
         self._follower.names_owners = True
         self._depth = 0
