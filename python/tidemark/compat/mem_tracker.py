@@ -225,6 +225,7 @@ class MemTracker:
     def __init__(self) -> None:
         self._tracker = _recorder.Tracker(as_pytorch=True)
         self._follower = Follower(self._tracker, self._meet)
+        self._follower.labels_arriving = True
         self._mod_tracker = _ModulesRunning(self._follower)
         self._memory_tracking = WeakIdKeyDictionary()
         self._ref_class: type[_RefType] = _MemRefType

@@ -48,6 +48,7 @@ class Follower:
         self._modules: dict[int, FollowedModule] = {}
         self._hooked: dict[int, tuple[Any, tuple[Any, ...]]] = {}
         self.names_owners = False
+        self.labels_arriving = False  # gradients, before they are accumulated
         self.steps = 0
         self.on_step: Callable[[int], None] = lambda steps: None
         self._in_step = False
@@ -214,10 +215,10 @@ class Follower:
             return
         number = id(parameter)
         alive = weakref.ref(parameter, lambda _: self._hooked.pop(number, None))
-        self._hooked[number] = alive, (
-            parameter.register_hook(self.tracker.label_gradient),
-            parameter.register_post_accumulate_grad_hook(self.tracker.label_gradient_of),
-        )
+        handles = [parameter.register_post_accumulate_grad_hook(self.tracker.label_gradient_of)]
+        if self.labels_arriving:
+            handles.append(parameter.register_hook(self.tracker.label_gradient))
+        self._hooked[number] = alive, tuple(handles)
 
     def _hook_thawed(self) -> None:
         for number, alive in list(self._without_gradient.items()):
