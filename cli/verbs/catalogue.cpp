@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::array kCatalogue = {
     &kEstimate,   // before there is a GPU
+    &kRecord,     // in the running program
     &kReport,     // the first look
     &kPeak,       // the highest moment
     &kScopes,     // module by module

@@ -8,8 +8,8 @@
 
 namespace tidemark::cli {
 
-extern const Verb kEstimate, kReport, kPeak, kScopes, kTimeline, kLifetimes, kLeaks, kDiff, kConvert,
-    kVerify;
+extern const Verb kEstimate, kRecord, kReport, kPeak, kScopes, kTimeline, kLifetimes, kLeaks, kDiff,
+    kConvert, kVerify;
 
 // In the order of the help.
 std::span<const Verb* const> catalogue();

@@ -6,9 +6,14 @@
     4096
 
 A tape comes from tidemark.open (a file, an exported model or an FX graph), tidemark.read_text
-(text) or a TapeBuilder (event by event). Each analysis is a method of the tape and a function: tape.peak() is find_peak(tape).
-Answers print as tables, show themselves in notebooks, and become JSON.
+(text) or a TapeBuilder (event by event). Each analysis is a method of the tape and a function:
+tape.peak() is find_peak(tape). Answers print as tables, show themselves in notebooks, and become
+JSON. tidemark.track follows a live program and gives the tape of it.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from tidemark._engine import (
     Category,
@@ -128,5 +133,28 @@ __all__ = [
     "find_timeline",
     "open",
     "read_text",
+    "track",
     "verify",
 ]
+
+if TYPE_CHECKING:
+    from tidemark.recording.tracking import Tracking
+
+
+def track(
+    *external: Any, save: str = "", oom: str = "report", operators: bool = True
+) -> Tracking:
+    """Follows the program inside a `with`: modules, phases and categories of every storage.
+
+    Give it what exists already: models, optimizers, inputs. `save` keeps the tape in a file; with
+    oom="report" an out-of-memory error is explained on standard error. operators=False costs less,
+    but what lives only inside operators is then not told from their results.
+
+    >>> with tidemark.track(model, optimizer, batch) as tracking:
+    ...     train_one_step()
+    >>> print(tracking.tape.peak())
+    """
+    from tidemark.recording.tracking import Tracking
+
+    return Tracking(*external, save=save, oom=oom, operators=operators)
+

@@ -23,6 +23,10 @@ def main() -> int:
         from tidemark.estimation.command import main as estimate
 
         return estimate(sys.argv[2:])
+    if sys.argv[1:2] == ["record"]:
+        from tidemark.recording.command import main as record
+
+        return record(sys.argv[2:])
     program = find_program()
     if program is None:
         print(

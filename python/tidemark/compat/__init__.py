@@ -1,1 +1,1 @@
-"""PyTorch's own memory tools under their own names, on Tidemark's engine."""
+"""Drop-ins for PyTorch's own memory tools: the same names, the same answers, fewer surprises."""

@@ -1,0 +1,332 @@
+// Notes to rows: the state of every storage, and samples of the total after each operator.
+#include "tidemark/torch/attribution/attribution.h"
+
+#include <algorithm>
+
+namespace tidemark::attribution {
+
+void Attribution::take(const Note& note) {
+  switch (note.kind) {
+    case NoteKind::Born: return born(note);
+    case NoteKind::Died: return died(note);
+    case NoteKind::Output: return output(note);
+    case NoteKind::OperatorEnded: return operator_ended(note);
+  }
+}
+
+std::int64_t Attribution::accounted(std::int64_t bytes, std::uint8_t device) const {
+  const std::int64_t unit =
+      granularities_ ? (*granularities_)[device].load(std::memory_order_relaxed) : 0;
+  return unit > 1 ? (bytes + unit - 1) / unit * unit : bytes;
+}
+
+Row& Attribution::row(std::uint8_t device) {
+  if (now_.size() <= device) {
+    now_.resize(device + 1);
+    peak_.resize(device + 1);
+    peak_moment_.resize(device + 1);
+    for (auto& marks : marks_) marks.resize(device + 1);
+  }
+  return now_[device];
+}
+
+Attribution::Thread& Attribution::thread(std::uint32_t number) {
+  if (threads_.size() <= number) threads_.resize(number + 1);
+  return threads_[number];
+}
+
+StorageNumber Attribution::add_storage(StorageKey key, std::int64_t bytes, std::uint8_t device) {
+  // An address that is given out again without a death we saw: its old storage is gone.
+  if (const auto old = index_.find(key); old != KeyIndex::kNone) forget(old);
+  StorageNumber number;
+  if (free_.empty()) {
+    number = static_cast<StorageNumber>(storages_.size());
+    storages_.emplace_back();
+  } else {
+    number = free_.back();
+    free_.pop_back();
+  }
+  storages_[number] = {key, accounted(bytes, device), moment_ + 1, Category::Unknown,
+                       State::Outside, device, false};
+  index_.put(key, number);
+  return number;
+}
+
+void Attribution::forget(StorageNumber number) {
+  Storage& storage = storages_[number];
+  if (storage.state == State::Counted)
+    row(storage.device).add(storage.category, -storage.bytes);
+  index_.erase(storage.key);
+  storage.state = State::Free;
+  free_.push_back(number);
+}
+
+void Attribution::count(StorageNumber number, Category category) {
+  Storage& storage = storages_[number];
+  storage.state = State::Counted;
+  storage.category = category;
+  storage.moment = moment_ + 1;
+  row(storage.device).add(category, storage.bytes);
+  rise(storage.device);
+}
+
+void Attribution::rise(std::uint8_t device) {
+  const std::uint64_t bit = std::uint64_t{1} << (device & 63);
+  risen_[0] |= bit;
+  risen_[1] |= bit;
+}
+
+void Attribution::born(const Note& note) {
+  if (!accepts_births_) return;
+  const StorageNumber number = add_storage(note.key, note.bytes, note.device);
+  Thread& here = thread(note.thread);
+  const bool inside = note.has(kInsideOperator);
+  storages_[number].state = inside ? State::Inside : State::Outside;
+  if (inside) here.inside.push_back(number);
+  if (!inside && rules_.count_outside_operators) here.outside.push_back(number);
+  if (listener_) listener_->allocated(number, note);
+  if (rules_.count_at_birth) count_now(here, number, note.flags);
+}
+
+void Attribution::count_now(Thread& here, StorageNumber number, std::uint8_t flags) {
+  here.inside.clear();
+  here.outside.clear();
+  const Category category = category_now(here, flags);
+  count(number, category);
+  if (listener_) listener_->settled(number, category);
+  sample((flags & kInBackward) != 0);
+}
+
+void Attribution::died(const Note& note) {
+  const StorageNumber number = index_.find(note.key);
+  if (number == KeyIndex::kNone) return;
+  const Storage& storage = storages_[number];
+  if (storage.state == State::Counted) {
+    if (note.has(kResizes)) thread(note.thread).lost.push_back(storage.category);
+  } else {
+    // Born and dead before it could count. Lists are as short as one operator's storages.
+    for (Thread& thread : threads_) {
+      std::erase(thread.inside, number);
+      std::erase(thread.outside, number);
+    }
+    if (listener_) listener_->settled(number, Category::Workspace);
+  }
+  if (listener_) listener_->freed(number, note.time_ns);
+  forget(number);
+}
+
+void Attribution::output(const Note& note) {
+  const StorageNumber number = index_.find(note.key);
+  if (number == KeyIndex::kNone) return;
+  if (storages_[number].state == State::Counted) return set_bytes(note.key, note.bytes);
+  storages_[number].is_output = true;
+  storages_[number].device = note.device;
+  storages_[number].bytes = accounted(note.bytes, note.device);
+}
+
+void Attribution::operator_ended(const Note& note) {
+  Thread& here = thread(note.thread);
+  settle_inside(here, note);
+  if (!here.outside.empty()) {
+    // Numbers that Python hands to an operator are tensors too, but die with the call: what is
+    // made outside operators counts when a second one has ended.
+    const Category category = category_now(here, note.flags);
+    std::erase_if(here.outside, [&](StorageNumber number) {
+      if (storages_[number].state == State::Outside) {
+        storages_[number].state = State::OutsideOnce;
+        return false;
+      }
+      count(number, category);
+      if (listener_) listener_->settled(number, category);
+      return true;
+    });
+  }
+  sample(note.has(kInBackward));
+}
+
+void Attribution::settle_inside(Thread& thread, const Note& note) {
+  const Category category = category_now(thread, note.flags);
+  std::size_t inherited = 0;
+  for (const StorageNumber number : thread.inside) {
+    const bool unseen = note.has(kOutputsOnly) && !storages_[number].is_output;
+    // New memory of a storage that already was something stays that.
+    const bool inherits = note.has(kResizes) && inherited < thread.lost.size();
+    const Category settled = inherits ? thread.lost[inherited++] : category;
+    if (listener_) listener_->settled(number, unseen ? Category::Workspace : settled);
+    if (unseen)
+      storages_[number].state = State::OutsideOnce;
+    else
+      count(number, settled);
+  }
+  thread.inside.clear();
+  thread.lost.clear();
+}
+
+void Attribution::settle_outside(Thread& thread, Category category) {
+  for (const StorageNumber number : thread.outside) {
+    count(number, category);
+    if (listener_) listener_->settled(number, category);
+  }
+  thread.outside.clear();
+}
+
+void Attribution::settle(std::uint32_t id) {
+  Thread& here = thread(id);
+  if (here.outside.empty()) return;
+  settle_outside(here, category_now(here, 0));
+}
+
+// What an optimizer makes is scratch until its step is over and its state can be looked at.
+Category Attribution::category_now(const Thread& thread, std::uint8_t flags) const {
+  const bool grad_mode = (flags & kGradMode) && !thread.creates_graph;
+  if (flags & kInBackward)
+    return thread.recomputing || (rules_.recompute_by_grad_mode && grad_mode)
+               ? Category::Activation
+               : Category::Temporary;
+  if (thread.in_optimizer && thread.modules_open == 0) return Category::Temporary;
+  return Category::Activation;
+}
+
+void Attribution::label(StorageKey key, std::int64_t bytes, std::uint8_t device,
+                        Category category) {
+  StorageNumber number = index_.find(key);
+  if (number == KeyIndex::kNone) {
+    number = add_storage(key, bytes, device);
+    count(number, category);
+    if (listener_) listener_->adopted(number, device, bytes, category);
+    return;
+  }
+  Storage& storage = storages_[number];
+  if (storage.state != State::Counted) {
+    for (Thread& thread : threads_) {
+      std::erase(thread.inside, number);
+      std::erase(thread.outside, number);
+    }
+    storage.device = device;
+    count(number, category);
+    if (listener_) listener_->settled(number, category);
+    return;
+  }
+  if (storage.category == category) return;
+  if (category == Category::OptimizerState) correct_peak(storage);
+  row(storage.device).move(storage.category, category, storage.bytes);
+  storage.category = category;
+  if (listener_) listener_->relabelled(number, category);
+}
+
+// A peak inside a step saw new optimizer state as scratch: nobody could know better then.
+void Attribution::correct_peak(const Storage& storage) {
+  const std::int64_t peak = peak_moment_[storage.device];
+  if (storage.category != Category::Temporary || peak < optimizer_since_) return;
+  if (storage.moment < optimizer_since_ || storage.moment > peak) return;
+  peak_[storage.device].move(Category::Temporary, Category::OptimizerState, storage.bytes);
+}
+
+void Attribution::set_bytes(StorageKey key, std::int64_t bytes) {
+  const StorageNumber number = index_.find(key);
+  if (number == KeyIndex::kNone) return;
+  Storage& storage = storages_[number];
+  const std::int64_t change = accounted(bytes, storage.device) - storage.bytes;
+  if (change == 0) return;
+  storage.bytes += change;
+  if (storage.state == State::Counted) {
+    row(storage.device).add(storage.category, change);
+    rise(storage.device);
+  }
+  if (listener_) listener_->resized(number, bytes);
+}
+
+std::optional<Category> Attribution::category_of(StorageKey key) const {
+  const StorageNumber number = index_.find(key);
+  if (number == KeyIndex::kNone || storages_[number].state != State::Counted) return std::nullopt;
+  return storages_[number].category;
+}
+
+std::optional<std::int64_t> Attribution::bytes_of(StorageKey key) const {
+  const StorageNumber number = index_.find(key);
+  if (number == KeyIndex::kNone || storages_[number].state != State::Counted) return std::nullopt;
+  return storages_[number].bytes;
+}
+
+std::uint8_t Attribution::device_of(StorageKey key) const {
+  const StorageNumber number = index_.find(key);
+  return number == KeyIndex::kNone ? 0 : storages_[number].device;
+}
+
+void Attribution::begin_optimizer(std::uint32_t thread) {
+  this->thread(thread).in_optimizer = true;
+  optimizer_since_ = moment_ + 1;
+}
+void Attribution::end_optimizer(std::uint32_t thread) { this->thread(thread).in_optimizer = false; }
+bool Attribution::in_optimizer(std::uint32_t thread) { return this->thread(thread).in_optimizer; }
+void Attribution::set_recomputing(std::uint32_t thread, bool recomputing) {
+  this->thread(thread).recomputing = recomputing;
+}
+void Attribution::set_creates_graph(std::uint32_t thread, bool creates_graph) {
+  this->thread(thread).creates_graph = creates_graph;
+}
+void Attribution::set_modules_open(std::uint32_t thread, int count) {
+  this->thread(thread).modules_open = count;
+}
+
+int Attribution::modules_open(std::uint32_t thread) { return this->thread(thread).modules_open; }
+
+// Only growth can be a new peak, so a sample without any costs nothing.
+void Attribution::sample(bool in_backward) {
+  const std::uint64_t risen = risen_[in_backward];
+  if (risen == 0) return;
+  ++moment_;
+  for (std::size_t device = 0; device < now_.size(); ++device) {
+    if (!(risen >> (device & 63) & 1)) continue;
+    if (now_[device].total > peak_[device].total) {
+      peak_[device] = now_[device];
+      peak_moment_[device] = moment_;
+    }
+    if (open_windows_ > 0) marks_[in_backward][device].sample(moment_, now_[device]);
+  }
+  risen_[in_backward] = 0;
+}
+
+Window Attribution::open_window(bool in_backward) {
+  Window window{now_, 0, in_backward, false};
+  reopen(window);
+  return window;
+}
+
+void Attribution::reopen(Window& window) {
+  if (window.is_open) return;
+  window.is_open = true;
+  window.since = moment_ + 1;
+  ++open_windows_;
+  for (HighMarks& marks : marks_[window.in_backward]) marks.begin(window.since);
+}
+
+void Attribution::fold(Window& window) {
+  if (!window.is_open) return;
+  const auto& marks = marks_[window.in_backward];
+  if (window.highest.size() < marks.size()) window.highest.resize(marks.size());
+  for (std::size_t device = 0; device < marks.size(); ++device) {
+    const Row* highest = marks[device].highest_since(window.since);
+    if (highest && highest->total > window.highest[device].total)
+      window.highest[device] = *highest;
+  }
+}
+
+void Attribution::close(Window& window) {
+  fold(window);
+  if (!window.is_open) return;
+  window.is_open = false;
+  if (--open_windows_ > 0) return;
+  for (auto& stream : marks_)
+    for (HighMarks& marks : stream) marks.clear();
+}
+
+std::vector<Attribution::Live> Attribution::live() const {
+  std::vector<Live> all;
+  for (const Storage& storage : storages_)
+    if (storage.state == State::Counted)
+      all.push_back({storage.bytes, storage.device, storage.category});
+  return all;
+}
+
+}  // namespace tidemark::attribution

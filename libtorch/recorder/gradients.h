@@ -1,0 +1,51 @@
+// Tells when gradients of tensors arrive in a backward, and when that backward is over.
+//
+// Nothing is kept alive: neither the tensors, nor the graph, nor (unless asked for) gradients.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace tidemark::recorder {
+
+enum class Await { First, All };
+
+// What to do then. It is made twice a module call, so it is plain data: a function, and what to
+// call it with if the owner is still alive.
+struct GradientAction {
+  void (*run)(void* owner, std::uint32_t number, const std::vector<at::Tensor>& gradients);
+  std::weak_ptr<void> owner;
+  std::uint32_t number = 0;
+  std::shared_ptr<void> held_owner;  // for an owner that only the action keeps alive
+  bool wants_gradients = false;      // else the list is empty
+
+  void operator()(const std::vector<at::Tensor>& gradients) const {
+    if (const auto alive = owner.lock()) run(alive.get(), number, gradients);
+  }
+};
+
+// Runs the action once a backward: when the first, or the last, of the gradients of these tensors
+// is there. Tensors that the backward does not reach are not waited for.
+void await_gradients(const std::vector<at::Tensor>& tensors, Await await, GradientAction action);
+
+// How a hook is put on a leaf, and taken away again by what it returns. A Python program must use
+// Python's own way, which alone gets along with the user's hooks.
+using RemoveHook = std::function<void()>;
+using HookLeaf =
+    std::function<RemoveHook(const at::Tensor& leaf, std::function<void(const at::Tensor&)> hook)>;
+void set_leaf_hooker(HookLeaf hook_leaf);
+
+// Takes back what was put on tensors that outlive their graphs.
+void forget_awaited_leaves();
+
+// The number of the backward that runs on this thread; -1 for none.
+int current_backward();
+
+// Runs `done` at the end of the current backward; `abandoned` if it ends with an exception.
+void at_end_of_backward(std::function<void()> done, std::function<void()> abandoned);
+
+}  // namespace tidemark::recorder

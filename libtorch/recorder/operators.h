@@ -1,0 +1,14 @@
+// The borders of the operators a program calls, observed without Python.
+//
+// A border is an operator as it looks below autograd: operators that only call others (composite,
+// or waiting for autocast) are none, and neither is what a kernel calls inside.
+#pragma once
+
+namespace tidemark::recorder {
+
+// `outputs`: also notes which storages each operator returns, and on which device; needed where
+// the allocator does not know the device, as with fake tensors.
+void watch_operators(bool outputs);
+void unwatch_operators();
+
+}  // namespace tidemark::recorder

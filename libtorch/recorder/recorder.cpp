@@ -1,0 +1,200 @@
+// Notes in without a lock, out to the attributions under one.
+#include "tidemark/torch/recorder/recorder.h"
+
+#include <ATen/core/grad_mode.h>
+#include <pthread.h>
+#include <torch/csrc/autograd/graph_task.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+
+#include "tidemark/torch/recorder/allocators.h"
+#include "tidemark/torch/recorder/operators.h"
+
+namespace tidemark::recorder {
+
+using namespace attribution;
+
+namespace {
+
+// Found by one instruction: it is asked for several times an operator.
+[[gnu::tls_model("initial-exec")]] constinit thread_local ThreadState t_state;
+
+}  // namespace
+
+ThreadState& this_thread() noexcept {
+  static std::atomic<std::uint32_t> next{1};
+  if (t_state.id == 0) t_state.id = next.fetch_add(1, std::memory_order_relaxed);
+  return t_state;
+}
+
+Recorder& Recorder::instance() {
+  // Never destroyed: storages outlive every static object.
+  static Recorder* const recorder = [] {
+    auto* made = new Recorder();
+    pthread_atfork(nullptr, nullptr, [] { instance().forget_in_child(); });
+    return made;
+  }();
+  return *recorder;
+}
+
+std::int64_t Recorder::now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+Note Recorder::here(NoteKind kind) const noexcept {
+  const ThreadState& thread = this_thread();
+  Note note;
+  note.kind = kind;
+  note.thread = thread.id;
+  if (times_.load(std::memory_order_relaxed)) note.time_ns = now_ns();
+  if (thread.operator_depth > 0) note.flags |= kInsideOperator;
+  if (thread.resizes) note.flags |= kResizes;
+  return note;
+}
+
+void Recorder::push(const Note& note, Caller caller) noexcept {
+  ring_.push(note);
+  if (caller == kHoldsNothing && ring_.size() > ring_.capacity() / 4 * 3) drain_if_full();
+}
+
+void Recorder::note_birth(StorageKey key, std::int64_t bytes, std::uint8_t device,
+                          Caller caller) noexcept {
+  ThreadState& thread = this_thread();
+  if (thread.is_pretending) return;
+  if (thread.operator_depth > 0)
+    thread.has_news = true;
+  else
+    thread.outside_news = 2;
+  Note note = here(NoteKind::Born);
+  if (torch::autograd::get_current_graph_task_id() != -1) note.flags |= kInBackward;
+  if (at::GradMode::is_enabled()) note.flags |= kGradMode;
+  note.key = key;
+  note.bytes = bytes;
+  note.device = device;
+  push(note, caller);
+}
+
+void Recorder::note_death(StorageKey key, Caller caller) noexcept {
+  if (!listening_.load(std::memory_order_relaxed)) return;
+  ThreadState& thread = this_thread();
+  if (thread.resizes) thread.has_news = true;
+  Note note = here(NoteKind::Died);
+  note.key = key;
+  push(note, caller);
+}
+
+void Recorder::note_output(StorageKey key, std::int64_t bytes, std::uint8_t device) noexcept {
+  Note note = here(NoteKind::Output);
+  note.key = key;
+  note.bytes = bytes;
+  note.device = device;
+  push(note);
+}
+
+void Recorder::note_operator_end(std::uint8_t more_flags) noexcept {
+  ThreadState& thread = this_thread();
+  const bool wanted = wants_sample_.load(std::memory_order_relaxed);
+  if (!thread.has_news && thread.outside_news == 0 && !wanted) return;
+  if (wanted) wants_sample_.store(false, std::memory_order_relaxed);
+  if (thread.outside_news > 0) --thread.outside_news;
+  thread.has_news = false;
+  Note note = here(NoteKind::OperatorEnded);
+  note.flags |= more_flags;
+  if (torch::autograd::get_current_graph_task_id() != -1) note.flags |= kInBackward;
+  if (at::GradMode::is_enabled()) note.flags |= kGradMode;
+  push(note);
+  if (ring_.size() > ring_.capacity() / 2) drain_if_full();
+}
+
+void Recorder::drain() {
+  Note note;
+  while (ring_.pop(note)) {
+    ++noted_;
+    for (const Attached& one : attached_) one.attribution->take(note);
+  }
+}
+
+void Recorder::drain_if_full() noexcept {
+  const std::unique_lock lock(lock_, std::try_to_lock);
+  if (lock) drain();
+}
+
+void Recorder::attach(Attribution* attribution, OnOutOfMemory on_out_of_memory) {
+  const Quiet quiet;
+  attached_.push_back({attribution, std::move(on_out_of_memory)});
+  listening_ = true;
+}
+
+void Recorder::detach(Attribution* attribution) {
+  const Quiet quiet;
+  std::erase_if(attached_, [&](const Attached& one) { return one.attribution == attribution; });
+  listening_ = !attached_.empty();
+}
+
+void Recorder::note_out_of_memory(std::int64_t wanted, const std::string& device) noexcept {
+  try {
+    const Quiet quiet;
+    for (const Attached& one : attached_) one.on_out_of_memory(wanted, device);
+  } catch (...) {
+    // The program's own error is on its way; ours must not take its place.
+  }
+}
+
+void Recorder::start(const Wanted& wanted) {
+  if (starts_++ == 0) {
+    install_allocators();
+    recording_ = true;
+  }
+  operator_starts_ += wanted.operators;
+  output_starts_ += wanted.outputs;
+  time_starts_ += wanted.times;
+  follow_operators();
+}
+
+void Recorder::stop(const Wanted& wanted) {
+  operator_starts_ -= wanted.operators;
+  output_starts_ -= wanted.outputs;
+  time_starts_ -= wanted.times;
+  follow_operators();
+  if (--starts_ > 0) return;
+  recording_ = false;
+  remove_allocators();
+}
+
+void Recorder::follow_operators() {
+  times_ = time_starts_ > 0;
+  if (operator_starts_ + output_starts_ > 0)
+    watch_operators(output_starts_ > 0);
+  else
+    unwatch_operators();
+}
+
+// A forked child (a loader's worker) says nothing: its storages are not the parent's.
+void Recorder::forget_in_child() {
+  recording_ = false;
+  listening_ = false;
+}
+
+std::uint8_t Recorder::device_number(const std::string& name) {
+  const std::lock_guard lock(devices_lock_);
+  const auto found = std::find(devices_.begin(), devices_.end(), name);
+  const auto number = static_cast<std::uint8_t>(found - devices_.begin());
+  if (found != devices_.end()) return number;
+  devices_.push_back(name);
+  // CUDA's caching allocator rounds to 512 bytes, unless it is told not to cache.
+  const char* uncached = std::getenv("PYTORCH_NO_CUDA_MEMORY_CACHING");
+  if (name.starts_with("cuda") && (!uncached || std::atoi(uncached) == 0))
+    granularities_[number] = 512;
+  return number;
+}
+
+std::string Recorder::device_name(std::uint8_t number) {
+  const std::lock_guard lock(devices_lock_);
+  return devices_.at(number);
+}
+
+}  // namespace tidemark::recorder

@@ -1,0 +1,113 @@
+// The one recorder of the process: allocators and operators write notes, trackers hear them.
+//
+// Writers never wait: notes go through a ring buffer. Whoever asks something, or finds the ring
+// half full outside an allocator's callback, empties it into every attached Attribution under the
+// recorder's lock.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "tidemark/torch/attribution/attribution.h"
+#include "tidemark/torch/recorder/ring.h"
+
+namespace tidemark::recorder {
+
+using attribution::Attribution;
+using attribution::Note;
+using attribution::NoteKind;
+using attribution::StorageKey;
+
+// What a thread is doing; only the thread itself touches it.
+struct ThreadState {
+  std::uint32_t id = 0;
+  int operator_depth = 0;     // operators of the program and those inside them
+  bool has_news = false;      // notes since the operator began
+  bool resizes = false;       // the operator gives storages new sizes
+  int outside_news = 0;       // operators that must end until outside births are settled
+  bool is_pretending = false; // inside an operator of a fake mode that nobody tracks
+};
+ThreadState& this_thread() noexcept;
+
+class Recorder {
+ public:
+  static Recorder& instance();
+
+  // From allocators, on any thread, at any time. Never throws, waits or allocates.
+  // A caller that holds an allocator's lock says so: the ring is then never emptied here.
+  enum Caller : bool { kHoldsNothing, kHoldsLock };
+  void note_birth(StorageKey key, std::int64_t bytes, std::uint8_t device,
+                  Caller caller = kHoldsNothing) noexcept;
+  void note_death(StorageKey key, Caller caller = kHoldsNothing) noexcept;
+  void note_output(StorageKey key, std::int64_t bytes, std::uint8_t device) noexcept;
+  void note_operator_end(std::uint8_t more_flags) noexcept;
+  // An allocator has failed; outside its locks.
+  void note_out_of_memory(std::int64_t wanted, const std::string& device) noexcept;
+  // True while somebody wants births.
+  bool wants_outputs() const noexcept { return output_starts_ > 0; }
+  bool is_recording() const noexcept { return recording_.load(std::memory_order_relaxed); }
+
+  // `on_out_of_memory` runs under the recorder's lock.
+  using OnOutOfMemory = std::function<void(std::int64_t wanted, const std::string& device)>;
+  void attach(Attribution* attribution, OnOutOfMemory on_out_of_memory);
+  void detach(Attribution* attribution);
+  // What a tracker needs beside births and deaths.
+  struct Wanted {
+    bool operators = true;  // where operators of the program end
+    bool outputs = false;   // and what they return, on which device
+    bool times = false;
+  };
+  // Births are followed while at least one start is without its stop.
+  void start(const Wanted& wanted);
+  void stop(const Wanted& wanted);
+
+  // The recorder's lock, with every note so far handed on. Hold it to talk to an Attribution.
+  class Quiet {
+   public:
+    Quiet() : lock_(instance().lock_) { instance().drain(); }
+
+   private:
+    std::unique_lock<std::mutex> lock_;
+  };
+
+  // Somebody made storages known outside operators: the next one must look for a peak.
+  void want_sample() noexcept { wants_sample_.store(true, std::memory_order_relaxed); }
+  std::uint64_t dropped() const { return ring_.dropped(); }
+  std::uint64_t noted() const { return noted_; }
+  void forget_in_child();
+
+  // Devices by number, for all trackers of the process.
+  std::uint8_t device_number(const std::string& name);
+  std::string device_name(std::uint8_t number);
+  const attribution::Granularities* granularities() const { return &granularities_; }
+
+  static std::int64_t now_ns();
+
+ private:
+  Recorder() : ring_(1 << 14) {}
+  void push(const Note& note, Caller caller = kHoldsNothing) noexcept;
+  void drain();
+  void drain_if_full() noexcept;
+  Note here(NoteKind kind) const noexcept;
+
+  Ring<Note> ring_;
+  std::atomic<bool> recording_{false}, listening_{false}, wants_sample_{false}, times_{false};
+  std::mutex lock_;
+  struct Attached {
+    Attribution* attribution;
+    OnOutOfMemory on_out_of_memory;
+  };
+  std::vector<Attached> attached_;
+  void follow_operators();
+  int starts_ = 0, operator_starts_ = 0, output_starts_ = 0, time_starts_ = 0;
+  std::uint64_t noted_ = 0;
+  std::mutex devices_lock_;
+  std::vector<std::string> devices_;
+  attribution::Granularities granularities_{};
+};
+
+}  // namespace tidemark::recorder

@@ -1,0 +1,195 @@
+// A queue of events in front of a TapeBuilder.
+#include "tidemark/torch/recorder/tape_log.h"
+
+#include <algorithm>
+
+#include "tidemark/torch/recorder/recorder.h"
+
+namespace tidemark::recorder {
+
+namespace {
+
+constexpr std::size_t kMostWaiting = 1 << 16;
+
+}  // namespace
+
+TapeLog::TapeLog(const std::string& path)
+    : sink_(path), writer_(sink_), start_ns_(Recorder::now_ns()) {
+  builder_.spill_to(writer_, false);
+}
+
+TapeLog::Storage& TapeLog::storage(StorageNumber number) {
+  if (storages_.size() <= number) storages_.resize(number + 1);
+  return storages_[number];
+}
+
+DeviceId TapeLog::device_id(std::uint8_t number) {
+  if (devices_.size() <= number) devices_.resize(number + 1);
+  if (!devices_[number])
+    devices_[number] = builder_.tables().device(Recorder::instance().device_name(number));
+  return devices_[number];
+}
+
+// Threads write notes at the same time, and adopted storages come without one: time never falls.
+void TapeLog::enqueue(Waiting event) {
+  if (event.time_ns == 0) event.time_ns = Recorder::now_ns();
+  event.time_ns = std::max(last_ns_, event.time_ns - start_ns_);
+  last_ns_ = event.time_ns;
+  queue_.push_back(event);
+  // A step that never ends must not eat the memory.
+  if (queue_.size() > kMostWaiting) release();
+  flush();
+}
+
+void TapeLog::flush() {
+  while (!queue_.empty() && queue_.front().is_known) {
+    write(queue_.front());
+    queue_.pop_front();
+    ++dequeued_;
+  }
+}
+
+void TapeLog::write(const Waiting& event) {
+  builder_.set_time(event.time_ns);
+  Place place;
+  place.scope = event.scope;
+  place.phase = event.phase;
+  switch (event.kind) {
+    case Kind::Alloc:
+      builder_.alloc_as(event.storage, device_id(event.device), event.bytes, event.category, place);
+      break;
+    case Kind::Free: builder_.free(event.storage, place); break;
+    case Kind::Resize: builder_.resize(event.storage, event.bytes, place); break;
+    case Kind::Relabel: builder_.relabel(event.storage, event.category, place); break;
+    case Kind::ScopeBegin: builder_.begin_scope(event.scope, place); break;
+    case Kind::ScopeEnd: builder_.end_scope(event.scope, place); break;
+    default: builder_.begin_step(place); break;
+  }
+}
+
+void TapeLog::allocated(StorageNumber number, const Note& note) {
+  const Thread& thread = threads_[note.thread];
+  const ScopeId scope = thread.scopes.empty() ? ScopeId() : thread.scopes.back();
+  Storage& born = storage(number);
+  born = {builder_.new_storage(), note.bytes, note.device, Category::Unknown, scope,
+          dequeued_ + queue_.size() + 1, true};
+  enqueue({Kind::Alloc, note.time_ns, born.id, note.bytes, note.device, Category::Unknown, scope,
+           thread.phase, false});
+}
+
+void TapeLog::settled(StorageNumber number, Category category) {
+  Storage& settled = storage(number);
+  settled.category = category;
+  if (is_waiting(settled)) {
+    birth_of(settled).category = category;
+    birth_of(settled).is_known = !holds_;
+  }
+  if (!holds_) settled.waiting = 0;
+  flush();
+}
+
+void TapeLog::adopted(StorageNumber number, std::uint8_t device, std::int64_t bytes,
+                      Category category) {
+  storage(number) = {builder_.new_storage(), bytes, device, category, owner_, 0, true};
+  enqueue({Kind::Alloc, 0, storage(number).id, bytes, device, category, owner_});
+}
+
+void TapeLog::relabelled(StorageNumber number, Category category) {
+  Storage& changed = storage(number);
+  changed.category = category;
+  if (is_waiting(changed))
+    birth_of(changed).category = category;
+  else
+    enqueue({Kind::Relabel, 0, changed.id, 0, 0, category, owner_});
+}
+
+void TapeLog::resized(StorageNumber number, std::int64_t bytes) {
+  storage(number).bytes = bytes;
+  enqueue({Kind::Resize, 0, storage(number).id, bytes});
+}
+
+void TapeLog::freed(StorageNumber number, std::int64_t time_ns) {
+  storage(number).is_alive = false;
+  enqueue({Kind::Free, time_ns, storage(number).id});
+}
+
+void TapeLog::begin_scope(std::uint32_t thread, const std::string& path, Phase phase) {
+  const ScopeId scope = builder_.tables().scope(path);
+  threads_[thread].scopes.push_back(scope);
+  threads_[thread].phase = phase;
+  enqueue({Kind::ScopeBegin, 0, {}, 0, 0, Category::Unknown, scope, phase});
+}
+
+void TapeLog::end_scope(std::uint32_t thread, const std::string& path, Phase phase) {
+  const ScopeId scope = builder_.tables().scope(path);
+  auto& open = threads_[thread].scopes;
+  const auto last = std::find(open.rbegin(), open.rend(), scope);
+  if (last == open.rend()) return;
+  open.erase(std::next(last).base());
+  enqueue({Kind::ScopeEnd, 0, {}, 0, 0, Category::Unknown, scope, phase});
+}
+
+void TapeLog::close_scopes(std::uint32_t thread, Phase phase) {
+  Thread& here = threads_[thread];
+  while (!here.scopes.empty()) {
+    enqueue({Kind::ScopeEnd, 0, {}, 0, 0, Category::Unknown, here.scopes.back(), phase});
+    here.scopes.pop_back();
+  }
+  here.phase = Phase::Other;
+}
+
+void TapeLog::set_phase(std::uint32_t thread, Phase phase) { threads_[thread].phase = phase; }
+
+void TapeLog::begin_optimizer(std::uint32_t thread) {
+  set_phase(thread, Phase::Optimizer);
+  holds_ = true;
+}
+
+void TapeLog::end_optimizer(std::uint32_t thread) {
+  set_phase(thread, Phase::Other);
+  release();
+  holds_ = false;
+  enqueue({Kind::Step});
+}
+
+void TapeLog::release() {
+  for (Waiting& event : queue_) event.is_known |= event.category != Category::Unknown;
+  flush();
+}
+
+void TapeLog::set_owner(const std::string& path) {
+  owner_ = path.empty() ? ScopeId() : builder_.tables().scope(path);
+}
+
+void TapeLog::mark(const std::string& text) {
+  flush();
+  builder_.mark(text);
+}
+
+void TapeLog::diagnose(const std::string& code, const std::string& message, std::int64_t count) {
+  builder_.diagnose(code, Severity::Warning, "", message, count);
+}
+
+std::vector<LiveStorage> TapeLog::largest(std::size_t count) const {
+  std::vector<const Storage*> alive;
+  for (const Storage& one : storages_)
+    if (one.is_alive) alive.push_back(&one);
+  const std::size_t kept = std::min(count, alive.size());
+  std::partial_sort(alive.begin(), alive.begin() + static_cast<std::ptrdiff_t>(kept), alive.end(),
+                    [](const Storage* a, const Storage* b) { return a->bytes > b->bytes; });
+  std::vector<LiveStorage> found;
+  for (std::size_t i = 0; i < kept; ++i)
+    found.push_back({alive[i]->bytes, Recorder::instance().device_name(alive[i]->device),
+                     std::string(name_of(alive[i]->category)),
+                     std::string(builder_.tables().scope_path(alive[i]->scope))});
+  return found;
+}
+
+void TapeLog::finish() {
+  for (Waiting& event : queue_) event.is_known = true;
+  flush();
+  builder_.finish();
+  sink_.flush();
+}
+
+}  // namespace tidemark::recorder

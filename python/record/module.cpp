@@ -1,0 +1,245 @@
+// The Python module tidemark._recorder: trackers of a live process. Import it after torch.
+#include <pybind11/functional.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <torch/csrc/Exceptions.h>
+#include <torch/csrc/autograd/python_variable.h>
+
+#include <memory>
+#include <string>
+
+#include "tensors.h"
+#include "tidemark/torch/recorder/allocators.h"
+#include "tidemark/torch/recorder/cuda_trace.h"
+#include "tidemark/torch/recorder/gradients.h"
+#include "tidemark/torch/recorder/recorder.h"
+#include "tidemark/torch/recorder/tracker.h"
+
+namespace py = pybind11;
+
+namespace tidemark::recorder {
+namespace {
+
+using attribution::ModuleState;
+
+c10::StorageImpl& storage_at(std::uintptr_t cdata) {
+  return *reinterpret_cast<c10::StorageImpl*>(cdata);
+}
+
+Category category_of_name(const std::string& name) {
+  const auto category = category_named(name);
+  if (!category) throw py::value_error("no such category: " + name);
+  return *category;
+}
+
+// [(device, [bytes by category..., total]), ...] of the devices that have something.
+py::list rows_to_python(const Rows& rows) {
+  py::list all;
+  for (std::size_t number = 0; number < rows.size(); ++number) {
+    const attribution::Row& row = rows[number];
+    if (row.total == 0) continue;
+    py::list bytes;
+    for (const std::int64_t one : row.bytes) bytes.append(one);
+    bytes.append(row.total);
+    all.append(py::make_tuple(
+        Recorder::instance().device_name(static_cast<std::uint8_t>(number)), bytes));
+  }
+  return all;
+}
+
+// [(number of the state, [rows of each call]), ...] in the order the states were first seen.
+py::list stats_to_python(Tracker& tracker, ModuleNumber module) {
+  const attribution::ModuleStats stats = tracker.stats(module);
+  py::list all;
+  for (const ModuleState state : stats.order) {
+    py::list calls;
+    for (const Rows& rows : stats.snapshots[static_cast<std::size_t>(state)])
+      calls.append(rows_to_python(rows));
+    all.append(py::make_tuple(static_cast<int>(state), calls));
+  }
+  return all;
+}
+
+bool label(Tracker& tracker, py::handle value, const std::string& category) {
+  return tracker.label(tensors_in(value.ptr()), category_of_name(category));
+}
+
+// What a gradient hook calls: with the gradient, or with the parameter that has one now.
+void label_gradient(Tracker& tracker, py::handle gradient) {
+  if (!tracker.is_running() || gradient.is_none()) return;
+  if (THPVariable_CheckExact(gradient.ptr()))
+    tracker.label(THPVariable_Unpack(gradient.ptr()), Category::Gradient);
+  else
+    tracker.label(tensors_in(gradient.ptr()), Category::Gradient);
+}
+
+void label_gradient_of(Tracker& tracker, py::handle parameter) {
+  if (!tracker.is_running()) return;
+  const at::Tensor& gradient = THPVariable_Unpack(parameter.ptr()).grad();
+  if (!gradient.defined()) return;
+  if (gradient.key_set().has(c10::DispatchKey::Python))
+    return label_gradient(tracker, parameter.attr("grad"));
+  tracker.label(gradient, Category::Gradient);
+}
+
+// What is known of a storage before it is resized: handed back, as it is, to resized().
+py::object find(Tracker& tracker, std::uintptr_t cdata) {
+  const auto known = tracker.find(storage_at(cdata));
+  if (!known) return py::none();
+  return py::make_tuple(static_cast<int>(known->category), static_cast<int>(known->device));
+}
+
+void resized(Tracker& tracker, std::uintptr_t cdata, std::pair<int, int> before) {
+  tracker.resized(storage_at(cdata), {static_cast<Category>(before.first),
+                                      static_cast<std::uint8_t>(before.second)});
+}
+
+// A Python object that C++ holds: given back under the interpreter's lock.
+std::shared_ptr<py::object> hold(py::object object) {
+  return {new py::object(std::move(object)), [](py::object* held) {
+            py::gil_scoped_acquire acquire;
+            delete held;
+          }};
+}
+
+void call_python(void* callable, std::uint32_t, const std::vector<at::Tensor>& gradients) {
+  py::gil_scoped_acquire acquire;
+  py::list all;
+  for (const at::Tensor& one : gradients)
+    all.append(one.defined() ? py::reinterpret_steal<py::object>(THPVariable_Wrap(one))
+                             : py::none());
+  const auto* held = static_cast<py::object*>(callable);
+  if (PyObject* result = PyObject_CallFunctionObjArgs(held->ptr(), all.ptr(), nullptr)) {
+    Py_DECREF(result);
+    return;
+  }
+  python_error error;  // goes to the autograd engine, as that of any hook
+  error.persist();
+  throw error;
+}
+
+GradientAction python_action(py::function callable, bool wants_gradients) {
+  const auto held = hold(std::move(callable));
+  return {&call_python, held, 0, held, wants_gradients};
+}
+
+RemoveHook hook_leaf(const at::Tensor& leaf, std::function<void(const at::Tensor&)> hook) {
+  py::gil_scoped_acquire acquire;
+  const auto tensor = py::reinterpret_steal<py::object>(THPVariable_Wrap(leaf));
+  py::object handle = tensor.attr("register_hook")(
+      py::cpp_function([hook = std::move(hook)](py::handle gradient) {
+        hook(THPVariable_Check(gradient.ptr()) ? THPVariable_Unpack(gradient.ptr()) : at::Tensor());
+      }));
+  return [held = hold(std::move(handle))] {
+    py::gil_scoped_acquire acquire;
+    held->attr("remove")();
+  };
+}
+
+void await_in_python(py::handle values, bool all, py::function action, bool wants_gradients) {
+  std::vector<at::Tensor> tensors;
+  for (const at::Tensor& tensor : tensors_in(values.ptr()))
+    if (tensor.requires_grad()) tensors.push_back(tensor);
+  await_gradients(tensors, all ? Await::All : Await::First,
+                  python_action(std::move(action), wants_gradients));
+}
+
+py::object out_of_memory(Tracker& tracker) {
+  const auto found = tracker.last_out_of_memory();
+  if (!found) return py::none();
+  py::list largest;
+  for (const LiveStorage& one : found->largest)
+    largest.append(py::make_tuple(one.bytes, one.device, one.category, one.scope));
+  py::dict what;
+  what["wanted_bytes"] = found->wanted;
+  what["device"] = found->device;
+  what["rows"] = rows_to_python(found->rows);
+  what["largest"] = largest;
+  what["open_modules"] = found->open_modules;
+  return what;
+}
+
+std::shared_ptr<Tracker> make_tracker(const std::string& tape, bool operators, bool as_pytorch) {
+  TrackerOptions options;
+  options.tape = tape;
+  options.rules.recompute_by_grad_mode = !as_pytorch;
+  options.rules.count_outside_operators = !as_pytorch;
+  options.rules.count_at_birth = !operators;
+  return std::make_shared<Tracker>(options);
+}
+
+void bind_tracker(py::module_& m) {
+  py::class_<Tracker, std::shared_ptr<Tracker>>(m, "Tracker")
+      .def(py::init(&make_tracker), py::kw_only(), py::arg("tape") = "",
+           py::arg("operators") = true,
+           py::arg("as_pytorch") = false)
+      .def("start", &Tracker::start, py::arg("outputs") = false)
+      .def("stop", &Tracker::stop)
+      .def_property_readonly("is_running", &Tracker::is_running)
+      .def("add_module", &Tracker::add_module)
+      .def("set_name", &Tracker::set_name)
+      .def("finish", &Tracker::finish)
+      .def_property_readonly("events", &Tracker::events)
+      .def_property_readonly("out_of_memory", &out_of_memory)
+      .def("capture_out_of_memory", &Tracker::capture_out_of_memory)
+      .def("begin_forward",
+           [](Tracker& tracker, ModuleNumber module, py::handle inputs) {
+             return tracker.begin_forward(module, tensors_in(inputs.ptr()));
+           })
+      .def("end_forward",
+           [](Tracker& tracker, ModuleNumber module, py::handle outputs, bool failed) {
+             return tracker.end_forward(module, tensors_in(outputs.ptr()), failed);
+           })
+      .def("abandon_forward", &Tracker::abandon_forward)
+      .def("begin_optimizer", &Tracker::begin_optimizer)
+      .def("end_optimizer", &Tracker::end_optimizer)
+      .def_property_readonly("in_optimizer", &Tracker::in_optimizer)
+      .def("label", &label)
+      .def("set_owner", &Tracker::set_owner)
+      .def("label_gradient", &label_gradient)
+      .def("label_gradient_of", &label_gradient_of)
+      .def("known_bytes",
+           [](Tracker& tracker, py::handle value) {
+             return tracker.known_bytes(tensors_in(value.ptr()));
+           })
+      .def("forget", &Tracker::forget)
+      .def("find", &find)
+      .def("resized", &resized)
+      .def("current", [](Tracker& tracker) { return rows_to_python(tracker.current()); })
+      .def("peak", [](Tracker& tracker) { return rows_to_python(tracker.peak()); })
+      .def("stats", &stats_to_python)
+      .def("local_peak",
+           [](Tracker& tracker, ModuleNumber module) {
+             return rows_to_python(tracker.local_peak(module));
+           })
+      .def("has_stats", &Tracker::has_stats)
+      .def("is_active", &Tracker::is_active)
+      .def("clear_modules", &Tracker::clear_modules)
+      .def_property_readonly("storage_count", &Tracker::storage_count);
+}
+
+}  // namespace
+}  // namespace tidemark::recorder
+
+PYBIND11_MODULE(_recorder, m) {
+  using namespace tidemark::recorder;
+  m.doc() = "Follows the storages of a live PyTorch process";
+  set_leaf_hooker(&hook_leaf);
+  bind_tracker(m);
+  m.def("set_opener", &set_opener);
+  m.def("await_gradients", &await_in_python, py::arg("tensors"), py::kw_only(), py::arg("all"),
+        py::arg("action"), py::arg("wants_gradients") = false);
+  m.def("at_end_of_backward", [](py::function done, py::function abandoned) {
+    const auto run = [](GradientAction action) {
+      return [action = std::move(action)] { action({}); };
+    };
+    at_end_of_backward(run(python_action(std::move(done), false)),
+                       run(python_action(std::move(abandoned), false)));
+  });
+  m.def("current_backward", &current_backward);
+  m.def("storage_key",
+        [](std::uintptr_t cdata) { return key_of(storage_at(cdata)); });
+  m.def("attach_cuda_trace", &attach_cuda_trace);
+  m.def("dropped", [] { return Recorder::instance().dropped(); });
+}

@@ -1,0 +1,66 @@
+// Walks the usual containers in C++, and asks Python about the rest.
+#include "tensors.h"
+
+#include <torch/csrc/autograd/python_variable.h>
+
+namespace tidemark::recorder {
+namespace {
+
+namespace py = pybind11;
+
+PyObject* g_opener = nullptr;
+
+void collect(PyObject* value, std::vector<at::Tensor>& all);
+
+void open(PyObject* value, std::vector<at::Tensor>& all) {
+  if (!g_opener) return;
+  const auto inside = py::reinterpret_steal<py::object>(
+      PyObject_CallFunctionObjArgs(g_opener, value, nullptr));
+  if (!inside) throw py::error_already_set();
+  if (!inside.is_none()) collect(inside.ptr(), all);
+}
+
+bool is_plain(PyObject* value) {
+  return value == Py_None || PyBool_Check(value) || PyLong_Check(value) || PyFloat_Check(value) ||
+         PyUnicode_Check(value);
+}
+
+void collect_tensor(PyObject* value, std::vector<at::Tensor>& all) {
+  const at::Tensor& tensor = THPVariable_Unpack(value);
+  if (tensor.key_set().has(c10::DispatchKey::Python) && !THPVariable_CheckExact(value)) {
+    const std::size_t before = all.size();
+    open(value, all);
+    if (all.size() != before) return;
+  }
+  all.push_back(tensor);
+}
+
+void collect(PyObject* value, std::vector<at::Tensor>& all) {
+  if (THPVariable_Check(value)) return collect_tensor(value, all);
+  if (is_plain(value)) return;
+  if (PyTuple_Check(value)) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); ++i) collect(PyTuple_GET_ITEM(value, i), all);
+  } else if (PyList_Check(value)) {
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(value); ++i) collect(PyList_GET_ITEM(value, i), all);
+  } else if (PyDict_Check(value)) {
+    PyObject *key, *item;
+    for (Py_ssize_t at = 0; PyDict_Next(value, &at, &key, &item);) collect(item, all);
+  } else {
+    open(value, all);
+  }
+}
+
+}  // namespace
+
+std::vector<at::Tensor> tensors_in(PyObject* value) {
+  std::vector<at::Tensor> all;
+  collect(value, all);
+  return all;
+}
+
+void set_opener(py::object opener) {
+  Py_XDECREF(g_opener);
+  g_opener = opener.is_none() ? nullptr : opener.release().ptr();
+}
+
+}  // namespace tidemark::recorder

@@ -1,0 +1,166 @@
+"""Drop-in for torch.distributed._tools.mod_tracker: which modules run now, forward or backward.
+
+Names are right for shared modules and for several roots of one class, nothing global is replaced,
+and no graph is kept alive. docs/compat/mod_tracker.md lists what differs.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from torch import nn
+from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
+from torch.utils._pytree import tree_leaves
+
+from tidemark.recording.follower import _is_compiled
+from tidemark.recording.library import _recorder
+from tidemark.recording.names import ModuleNames
+
+__all__ = ["ModTracker"]
+
+Hook = Callable[..., Any]
+_HOOKS = ("pre_fw_hook", "post_fw_hook", "pre_bw_hook", "post_bw_hook")
+
+
+class ModTracker:
+    """Inside the context, `parents` holds the names of the modules that run, and `Global`."""
+
+    parents: set[str]
+
+    def __init__(self) -> None:
+        self.parents = {"Global"}
+        self._names = ModuleNames()
+        self._running: dict[str, int] = {}
+        self._hooks: dict[str, Hook | None] = dict.fromkeys(_HOOKS)
+        self._ends: list[tuple[weakref.ref[nn.Module], Callable[[list[Any]], None]]] = []
+        self._follows_backward = False
+        self._raised: list[BaseException | None] = []
+        self._handles: list[Any] = []
+
+    @property
+    def is_bw(self) -> bool:
+        """Whether the autograd engine runs on this thread."""
+        return bool(_recorder.current_backward() != -1)
+
+    def get_known_fqn(self, mod: nn.Module) -> str | None:
+        """The module's name, if it has been met."""
+        return self._names.find(mod)
+
+    def register_user_hooks(
+        self,
+        pre_fw_hook: Hook | None = None,
+        post_fw_hook: Hook | None = None,
+        pre_bw_hook: Hook | None = None,
+        post_bw_hook: Hook | None = None,
+    ) -> None:
+        """Sets what is called around forwards and backwards; a hook that is set must be cleared first."""
+        given = dict(zip(_HOOKS, (pre_fw_hook, post_fw_hook, pre_bw_hook, post_bw_hook), strict=True))
+        for name, hook in given.items():
+            if hook is not None and self._hooks[name] is not None:
+                raise AssertionError(
+                    f"Only one {name} can be registered at a time: call clear_user_hooks first"
+                )
+        self._hooks = given
+
+    def clear_user_hooks(self) -> None:
+        """Takes all user hooks away."""
+        self._hooks = dict.fromkeys(_HOOKS)
+
+    def __enter__(self) -> ModTracker:
+        self._handles = [
+            register_module_forward_pre_hook(self._before_forward),
+            register_module_forward_hook(self._after_forward, always_call=True),
+        ]
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        for handle in self._handles:
+            handle.remove()
+
+    def _call(self, hook: str, *arguments: Any) -> None:
+        function = self._hooks[hook]
+        if function is not None:
+            function(*arguments)
+
+    def _begin(self, name: str) -> None:
+        self._running[name] = self._running.get(name, 0) + 1
+        self.parents.add(name)
+
+    def _end(self, name: str) -> None:
+        count = self._running.get(name, 0)
+        if count > 1:
+            self._running[name] = count - 1
+        elif count == 1:
+            del self._running[name]
+            self.parents.discard(name)
+
+    def _before_forward(self, module: nn.Module, inputs: Any) -> None:
+        if _is_compiled():
+            return
+        name = self._names.name_of(module)
+        self._begin(name)
+        self._call("pre_fw_hook", module, inputs)
+        self._raised.append(sys.exc_info()[1])
+        if self.is_bw:
+            return
+        end = self._backward_end(weakref.ref(module), name)
+        if any(getattr(leaf, "requires_grad", False) for leaf in tree_leaves(inputs)):
+            _recorder.await_gradients(inputs, all=True, action=end, wants_gradients=self._wants())
+        else:
+            self._ends.append((weakref.ref(module), end))
+
+    def _after_forward(self, module: nn.Module, inputs: Any, outputs: Any) -> None:
+        if _is_compiled():
+            return
+        name = self._names.name_of(module)
+        self._call("post_fw_hook", module, inputs, outputs)
+        self._end(name)
+        raised, before = sys.exc_info()[1], self._raised.pop() if self._raised else None
+        if self.is_bw:
+            return
+        if outputs is None and raised is not None and raised is not before:
+            # No backward will come through a call that raised.
+            self._ends = [one for one in self._ends if one[0]() is not module]
+        if any(getattr(leaf, "requires_grad", False) for leaf in tree_leaves(outputs)):
+            begin = self._backward_begin(weakref.ref(module), name)
+            _recorder.await_gradients(outputs, all=False, action=begin, wants_gradients=self._wants())
+
+    def _wants(self) -> bool:
+        return self._hooks["pre_bw_hook"] is not None or self._hooks["post_bw_hook"] is not None
+
+    def _backward_begin(self, alive: weakref.ref[nn.Module], name: str) -> Callable[[list[Any]], None]:
+        def begin(gradients: list[Any]) -> None:
+            self._follow_backward()
+            self._begin(name)
+            arrived = tuple(one for one in gradients if one is not None)
+            self._call("pre_bw_hook", alive(), arrived)
+
+        return begin
+
+    def _backward_end(self, alive: weakref.ref[nn.Module], name: str) -> Callable[[list[Any]], None]:
+        def end(gradients: list[Any]) -> None:
+            self._call("post_bw_hook", alive(), (gradients,) if gradients else ())
+            self._end(name)
+
+        return end
+
+    def _follow_backward(self) -> None:
+        if self._follows_backward:
+            return
+        self._follows_backward = True
+        ends, self._ends = self._ends, []
+
+        def done(_: list[Any]) -> None:
+            for _module, end in reversed(ends):
+                end([])
+            forget(_)
+
+        def forget(_: list[Any]) -> None:
+            self.parents = {"Global"}
+            self._running.clear()
+            self._follows_backward = False
+
+        _recorder.at_end_of_backward(done, forget)

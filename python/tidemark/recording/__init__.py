@@ -1,0 +1,1 @@
+"""Follows the memory of a live program: module calls, phases and categories of every storage."""

@@ -1,0 +1,282 @@
+"""Follows a program's modules, parameters, gradients and optimizers, and tells the C++ tracker.
+
+Python runs at the borders of module calls, when a parameter gets its gradient and around optimizer
+steps; never per operator.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch import nn, optim
+from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
+from torch.optim.optimizer import (
+    register_optimizer_step_post_hook,
+    register_optimizer_step_pre_hook,
+)
+
+from tidemark.recording.library import _recorder, inner_tensors
+from tidemark.recording.names import ModuleNames
+from tidemark.recording.resizes import ResizeFollower
+
+
+class FollowedModule:
+    """A module the tracker has met: its number in C++, and what its owner keeps about it."""
+
+    __slots__ = ("alive", "number", "stats", "is_labelled", "open_calls", "raised_before")
+
+    def __init__(self, alive: weakref.ref[nn.Module], number: int) -> None:
+        self.alive = alive
+        self.number = number
+        self.stats: Any = None
+        self.is_labelled = False
+        self.open_calls = 0
+        self.raised_before: BaseException | None = None
+
+
+class Follower:
+    """Hooks for one tracker; `meet` makes the statistics of a module that has none."""
+
+    def __init__(self, tracker: Any, meet: Callable[[FollowedModule, str], Any]) -> None:
+        self.tracker = tracker
+        self.names = ModuleNames()
+        self._meet = meet
+        self._modules: dict[int, FollowedModule] = {}
+        self._hooked: dict[int, tuple[Any, tuple[Any, ...]]] = {}
+        self.names_owners = False
+        self.labels_arriving = False  # gradients, before they are accumulated
+        self.steps = 0
+        self.on_step: Callable[[int], None] = lambda steps: None
+        self._in_step = False
+        self._without_gradient: dict[int, weakref.ref[nn.Parameter]] = {}
+        self._unwatched: dict[int, Any] = {}
+        self._handles: list[Any] = []
+        self._resizes = ResizeFollower(tracker)
+
+    # -- start and stop ---------------------------------------------------------------------
+
+    def start(self, *, outputs: bool = False) -> None:
+        for known in self._modules.values():
+            known.is_labelled = False
+            known.open_calls = 0
+        self._handles = [
+            register_module_forward_pre_hook(self.before_forward),
+            register_module_forward_hook(self.after_forward, always_call=True),
+            register_optimizer_step_pre_hook(self.before_step),
+            register_optimizer_step_post_hook(self.after_step),
+        ]
+        self._resizes.start()
+        if torch.cuda.is_available():
+            # At once, or as soon as the program first uses a GPU.
+            torch.cuda._lazy_call(_recorder.attach_cuda_trace)
+        self.tracker.start(outputs)
+
+    def stop(self) -> None:
+        self.tracker.stop()
+        self._resizes.stop()
+        for handle in self._handles:
+            handle.remove()
+        self._handles = []
+        for _, handles in self._hooked.values():
+            for handle in handles:
+                handle.remove()
+        self._hooked.clear()
+
+    # -- module calls -----------------------------------------------------------------------
+
+    def followed(self, module: nn.Module) -> FollowedModule:
+        number = id(module)
+        known = self._modules.get(number)
+        if known is None:
+            alive = weakref.ref(module, lambda _: self._modules.pop(number, None))
+            known = self._modules[number] = FollowedModule(alive, self.tracker.add_module())
+        return known
+
+    def active_names(self) -> set[str]:
+        found = set()
+        for known in list(self._modules.values()):
+            module = known.alive()
+            if module is not None and self.tracker.is_active(known.number):
+                found.add(self.names.find(module) or "")
+        return found
+
+    def forget_stats(self) -> None:
+        for known in self._modules.values():
+            known.stats = None
+            known.is_labelled = False
+        self.tracker.clear_modules()
+
+    def modules_with_stats(self) -> Iterator[tuple[nn.Module, Any]]:
+        for known in list(self._modules.values()):
+            module = known.alive()
+            if module is not None and known.stats is not None:
+                yield module, known.stats
+
+    def before_forward(self, module: nn.Module, inputs: Any) -> None:
+        if _is_compiled():
+            return
+        known = self.followed(module)
+        if known.stats is None:
+            known.stats = self._meet(known, self.names.name_of(module))
+        if not known.is_labelled:
+            self._label_tree(module)
+        if self._in_step and not _step_is_running():
+            self._end_step()
+        if self._without_gradient:
+            self._hook_thawed()
+        if known.open_calls and not _call_is_running(module):
+            self._abandon_calls(known)
+        known.open_calls += 1
+        known.raised_before = sys.exc_info()[1]
+        known.stats.input_mem = self.tracker.begin_forward(known.number, inputs)
+
+    def after_forward(self, module: nn.Module, inputs: Any, outputs: Any) -> None:
+        known = self._modules.get(id(module))
+        if known is None or _is_compiled():
+            return
+        raised = sys.exc_info()[1]
+        failed = outputs is None and raised is not None and raised is not known.raised_before
+        known.raised_before = None
+        known.open_calls = max(0, known.open_calls - 1)
+        known_bytes = self.tracker.end_forward(known.number, outputs, failed)
+        if known.stats is not None and _recorder.current_backward() == -1:
+            known.stats.output_mem = known_bytes
+
+    def _abandon_calls(self, outermost: FollowedModule) -> None:
+        """Ends this call and those inside it, whose ends were lost with an interrupt."""
+        self.tracker.abandon_forward(outermost.number)
+        for known in self._modules.values():
+            if not self.tracker.is_active(known.number):
+                known.open_calls = 0
+
+    # -- parameters, gradients, optimizers --------------------------------------------------
+
+    def label(self, tensors: Any, category: str) -> None:
+        """Gives the storages of a tensor, or of a list of them, their category."""
+        if self.tracker.label(tensors, category):
+            return
+        for tensor in tensors_inside(tensors):
+            if not self.tracker.label(tensor, category):
+                self._watch_from_python(tensor)
+
+    def _label_tree(self, module: nn.Module) -> None:
+        """Labels what a module has, and whatever is below: its children need no walk of their own."""
+        self.label_module(module, hook_gradients=True)
+        for one in module.modules():
+            self.followed(one).is_labelled = True
+
+    def label_module(self, module: nn.Module, *, hook_gradients: bool) -> None:
+        """Labels parameters, their gradients and buffers."""
+        if self.names_owners:
+            self._label_own(module)
+        parameters = list(module.parameters())
+        self.label(parameters, "Parameter")
+        self.label([p.grad for p in parameters if p.grad is not None], "Gradient")
+        self.label(list(module.buffers()), "Buffer")
+        if hook_gradients:
+            for parameter in parameters:
+                self._hook_gradient(parameter)
+
+    def _label_own(self, module: nn.Module) -> None:
+        """Labels what each module has itself, under its name."""
+        self.names.name_of(module)
+        for one in module.modules():
+            self.tracker.set_owner(self.names.find(one) or "")
+            self.label(list(one.parameters(recurse=False)), "Parameter")
+            self.label(list(one.buffers(recurse=False)), "Buffer")
+        self.tracker.set_owner("")
+
+    def label_optimizer(self, optimizer: optim.Optimizer) -> None:
+        self.label(optimizer.state, "OptimizerState")
+
+    def before_step(self, optimizer: optim.Optimizer, *_: Any) -> None:
+        self._in_step = True
+        self.tracker.begin_optimizer()
+
+    def after_step(self, optimizer: optim.Optimizer, *_: Any) -> None:
+        self.label_optimizer(optimizer)
+        self._end_step()
+        self.steps += 1
+        self.on_step(self.steps)
+
+    def _end_step(self) -> None:
+        self._in_step = False
+        self.tracker.end_optimizer()
+
+    def _hook_gradient(self, parameter: nn.Parameter) -> None:
+        if id(parameter) in self._hooked or not parameter.is_leaf:
+            return
+        if not parameter.requires_grad:
+            self._without_gradient[id(parameter)] = weakref.ref(parameter)
+            return
+        number = id(parameter)
+        alive = weakref.ref(parameter, lambda _: self._hooked.pop(number, None))
+        handles = [parameter.register_post_accumulate_grad_hook(self.tracker.label_gradient_of)]
+        if self.labels_arriving:
+            handles.append(parameter.register_hook(self.tracker.label_gradient))
+        self._hooked[number] = alive, tuple(handles)
+
+    def _hook_thawed(self) -> None:
+        for number, alive in list(self._without_gradient.items()):
+            parameter = alive()
+            if parameter is None or parameter.requires_grad:
+                del self._without_gradient[number]
+            if parameter is not None and parameter.requires_grad:
+                self._hook_gradient(parameter)
+
+    def _watch_from_python(self, tensor: torch.Tensor) -> None:
+        """For memory that is not the allocator's: the storage object's own end tells of its death."""
+        for part in inner_tensors(tensor) or [tensor]:
+            storage = part.untyped_storage()
+            key = _recorder.storage_key(storage._cdata)
+            if key not in self._unwatched:
+                self._unwatched[key] = weakref.ref(storage, lambda _, key=key: self._forget(key))
+
+    def _forget(self, key: int) -> None:
+        self._unwatched.pop(key, None)
+        self.tracker.forget(key)
+
+
+def tensors_inside(value: Any) -> Iterator[torch.Tensor]:
+    """The tensors in a state of an optimizer, however deep."""
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, dict):
+        for one in value.values():
+            yield from tensors_inside(one)
+    elif isinstance(value, (list, tuple, set)):
+        for one in value:
+            yield from tensors_inside(one)
+
+
+def _is_compiled() -> bool:
+    """Inside a compiled region; nobody is, before the compiler has been loaded."""
+    frames = sys.modules.get("torch._dynamo.eval_frame")
+    return frames is not None and frames._is_in_optimized_module()  # type: ignore[no-any-return]
+
+
+def _step_is_running() -> bool:
+    """Whether an optimizer's step is on the stack: a step that raised never says that it ended."""
+    file = sys.modules[optim.Optimizer.__module__].__file__
+    return any(f.f_code.co_name == "wrapper" and f.f_code.co_filename == file for f in _frames())
+
+
+def _call_is_running(module: nn.Module) -> bool:
+    """Whether a call of the module is on the stack: an interrupt ends one without a word."""
+    file = sys.modules[nn.Module.__module__].__file__
+    return any(
+        f.f_code.co_name == "_call_impl" and f.f_code.co_filename == file
+        and f.f_locals.get("self") is module
+        for f in list(_frames())[3:]  # the innermost is the call that begins now
+    )
+
+
+def _frames() -> Iterator[Any]:
+    frame: Any = sys._getframe(2)
+    while frame is not None:
+        yield frame
+        frame = frame.f_back

@@ -1,0 +1,55 @@
+"""What `tidemark record` can be told."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass, field
+
+EXAMPLES = """\
+examples:
+  tidemark record train.py --batch-size 32        where did the memory go?
+  tidemark record --steps 3 --save run.tape train.py
+  tidemark record --depth 2 -m mypackage.train
+
+The script runs as it is; its own output goes to standard error, the report to standard output.
+Exit code: 0 the script ran, 1 it ran out of memory, 2 it failed or could not be run.
+"""
+
+
+@dataclass
+class RecordOptions:
+    script: str = ""
+    module: bool = False
+    arguments: list[str] = field(default_factory=list)
+    steps: int = 0
+    save: str = ""
+    json: bool = False
+    depth: int = 3
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError("must not be negative")
+    return value
+
+
+def parse_options(arguments: list[str]) -> RecordOptions:
+    parser = argparse.ArgumentParser(
+        prog="tidemark record",
+        description="Runs a PyTorch script as it is and records where its memory goes.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--steps", type=_count, default=0, metavar="K",
+                        help="end after K optimizer steps, 0 = at the script's end (default)")
+    parser.add_argument("--save", default="", metavar="FILE.tape", help="keep the tape")
+    parser.add_argument("--json", action="store_true", help="the report as JSON")
+    parser.add_argument("--depth", type=_count, default=3, metavar="N",
+                        help="how deep the tree of modules is shown, 0 = all (default 3)")
+    parser.add_argument("-m", dest="module", action="store_true",
+                        help="SCRIPT is the name of a module")
+    parser.add_argument("script", metavar="SCRIPT", help="the script")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGS",
+                        help="the script's own arguments")
+    return RecordOptions(**vars(parser.parse_args(arguments)))

@@ -1,0 +1,45 @@
+"""What was alive when memory ran out: said without being asked."""
+
+from __future__ import annotations
+
+from typing import Any, TextIO
+
+import torch
+
+_WORDS = ("Parameter", "Buffer", "Gradient", "Activation", "Temporary", "OptimizerState", "Other")
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """PyTorch has a type for accelerators; the CPU's allocator only says it in words."""
+    return isinstance(error, torch.OutOfMemoryError) or (
+        isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
+    )
+
+
+def report_out_of_memory(found: dict[str, Any] | None, path: str, out: TextIO) -> None:
+    if found is None:
+        print(f"tidemark: out of memory; the tape up to then is {path}", file=out)
+        return
+    wanted = f": {_readable(found['wanted_bytes'])} more were wanted" if found["wanted_bytes"] else ""
+    print(f"tidemark: out of memory on {found['device']}{wanted}", file=out)
+    if found["open_modules"]:
+        print(f"  in {found['open_modules'][-1]}", file=out)
+    for device, numbers in found["rows"]:
+        print(f"  alive on {device}: {_readable(numbers[-1])}", file=out)
+        for word, number in zip(_WORDS, numbers, strict=False):
+            if number:
+                print(f"    {word:<15} {_readable(number):>12}", file=out)
+    if found["largest"]:
+        print("  largest storages:", file=out)
+    for bytes_, device, category, scope in found["largest"][:10]:
+        print(f"    {_readable(bytes_):>12}  {category:<15} {device}  {scope}", file=out)
+    print(f"  the tape up to then: {path}", file=out)
+
+
+def _readable(bytes_: int) -> str:
+    value = float(bytes_)
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB", "PiB"):
+        if value < 1024 or unit == "PiB":
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.2f} {unit}"
+        value /= 1024
+    raise AssertionError("the last unit takes everything")

@@ -1,0 +1,192 @@
+// Attribution: when a storage counts, as what, and how high windows saw the total rise.
+#include "tidemark/torch/attribution/attribution.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "tidemark/torch/attribution/module_book.h"
+
+namespace tidemark::attribution {
+namespace {
+
+Note note(NoteKind kind, StorageKey key = 0, std::int64_t bytes = 0, int flags = kInsideOperator) {
+  Note made;
+  made.kind = kind;
+  made.key = key;
+  made.bytes = bytes;
+  made.flags = static_cast<std::uint8_t>(flags);
+  return made;
+}
+
+std::int64_t bytes(const Rows& rows, Category category) {
+  return rows.size() ? rows[0].bytes[slot_of(category)] : 0;
+}
+std::int64_t total(const Rows& rows) { return rows.size() ? rows[0].total : 0; }
+
+TEST(Attribution, CountsAStorageWhenItsOperatorEnds) {
+  Attribution attribution;
+  attribution.take(note(NoteKind::Born, 8, 100));
+  EXPECT_EQ(total(attribution.current()), 0);
+  attribution.take(note(NoteKind::OperatorEnded));
+  EXPECT_EQ(bytes(attribution.current(), Category::Activation), 100);
+  attribution.take(note(NoteKind::Died, 8));
+  EXPECT_EQ(total(attribution.current()), 0);
+  EXPECT_EQ(total(attribution.peak()), 100);
+}
+
+TEST(Attribution, DoesNotCountWhatDiesInsideItsOperator) {
+  Attribution attribution;
+  attribution.take(note(NoteKind::Born, 8, 1000));
+  attribution.take(note(NoteKind::Born, 16, 10));
+  attribution.take(note(NoteKind::Died, 8));
+  attribution.take(note(NoteKind::OperatorEnded));
+  EXPECT_EQ(total(attribution.peak()), 10);
+}
+
+TEST(Attribution, TellsPhasesApart) {
+  Attribution attribution;
+  attribution.take(note(NoteKind::Born, 8, 1));
+  attribution.take(note(NoteKind::OperatorEnded));
+  attribution.take(note(NoteKind::Born, 16, 2));
+  attribution.take(note(NoteKind::OperatorEnded, 0, 0, kInBackward));
+  attribution.set_recomputing(0, true);
+  attribution.take(note(NoteKind::Born, 24, 4));
+  attribution.take(note(NoteKind::OperatorEnded, 0, 0, kInBackward));
+  EXPECT_EQ(bytes(attribution.current(), Category::Activation), 1 + 4);
+  EXPECT_EQ(bytes(attribution.current(), Category::Temporary), 2);
+}
+
+TEST(Attribution, KnowsStateFromScratchOnlyAfterTheStepButCorrectsThePeak) {
+  Attribution attribution;
+  attribution.begin_optimizer(0);
+  attribution.take(note(NoteKind::Born, 8, 100));  // becomes state
+  attribution.take(note(NoteKind::OperatorEnded));
+  attribution.take(note(NoteKind::Born, 16, 50));  // scratch
+  attribution.take(note(NoteKind::OperatorEnded));
+  attribution.take(note(NoteKind::Died, 16));
+  attribution.label(8, 100, 0, Category::OptimizerState);
+  attribution.end_optimizer(0);
+  EXPECT_EQ(bytes(attribution.peak(), Category::OptimizerState), 100);
+  EXPECT_EQ(bytes(attribution.peak(), Category::Temporary), 50);
+}
+
+TEST(Attribution, KeepsTheCategoryOfAStorageThatAnOperatorGrows) {
+  Attribution attribution;
+  attribution.label(8, 100, 0, Category::Buffer);
+  const int resizing = kInsideOperator | kResizes;
+  attribution.take(note(NoteKind::Born, 16, 300, resizing));
+  attribution.take(note(NoteKind::Died, 8, 0, resizing));
+  attribution.take(note(NoteKind::OperatorEnded, 0, 0, kResizes));
+  EXPECT_EQ(bytes(attribution.current(), Category::Buffer), 300);
+}
+
+TEST(Attribution, CountsWhatNoOperatorMadeOnlyIfAsked) {
+  for (const bool asked : {false, true}) {
+    Attribution attribution({.count_outside_operators = asked});
+    attribution.take(note(NoteKind::Born, 8, 100, 0));
+    attribution.take(note(NoteKind::Born, 16, 8, 0));  // a number handed to an operator
+    attribution.take(note(NoteKind::OperatorEnded));
+    attribution.take(note(NoteKind::Died, 16, 0, 0));
+    attribution.take(note(NoteKind::OperatorEnded));
+    EXPECT_EQ(total(attribution.current()), asked ? 100 : 0);
+    EXPECT_EQ(total(attribution.peak()), asked ? 100 : 0);
+  }
+}
+
+TEST(Attribution, RoundsAsTheDeviceDoes) {
+  Granularities granularities{};
+  granularities[0] = 512;
+  Attribution attribution({}, &granularities);
+  attribution.label(8, 1, 0, Category::Parameter);
+  attribution.label(16, 513, 0, Category::Parameter);
+  EXPECT_EQ(total(attribution.current()), 512 + 1024);
+}
+
+TEST(Attribution, FindsThePeakOfEveryWindowAsASlowTwinDoes) {
+  std::mt19937 random(1);
+  Attribution attribution;
+  struct Twin {
+    Window window;
+    std::int64_t highest;
+  };
+  std::vector<Twin> open;
+  std::map<StorageKey, std::int64_t> alive;
+  StorageKey next = 8;
+  for (int i = 0; i < 20'000; ++i) {
+    const auto what = random() % 10;
+    if (what < 4) {
+      alive[next] = random() % 1000;
+      attribution.take(note(NoteKind::Born, next, alive[next]));
+      next += 8;
+      attribution.take(note(NoteKind::OperatorEnded));
+      for (Twin& twin : open)
+        twin.highest = std::max(twin.highest, total(attribution.current()));
+    } else if (what < 8 && !alive.empty()) {
+      attribution.take(note(NoteKind::Died, alive.begin()->first));
+      alive.erase(alive.begin());
+    } else if (what == 8) {
+      open.push_back({attribution.open_window(false), total(attribution.current())});
+    } else if (!open.empty()) {
+      const std::size_t which = random() % open.size();
+      attribution.close(open[which].window);
+      ASSERT_EQ(total(open[which].window.highest), open[which].highest);
+      open.erase(open.begin() + static_cast<std::ptrdiff_t>(which));
+    }
+  }
+}
+
+TEST(KeyIndex, AgreesWithAMap) {
+  std::mt19937 random(2);
+  KeyIndex index;
+  std::map<StorageKey, std::uint32_t> twin;
+  for (int i = 0; i < 50'000; ++i) {
+    const StorageKey key = 64 * (1 + random() % 500);
+    if (random() % 2) {
+      index.put(key, static_cast<std::uint32_t>(i));
+      twin[key] = static_cast<std::uint32_t>(i);
+    } else {
+      index.erase(key);
+      twin.erase(key);
+    }
+    ASSERT_EQ(index.size(), twin.size());
+    ASSERT_EQ(index.find(key), twin.count(key) ? twin[key] : KeyIndex::kNone);
+  }
+}
+
+TEST(ModuleBook, RecordsTheStatesOfACall) {
+  Attribution attribution;
+  ModuleBook book(attribution);
+  const ModuleNumber module = book.add_module();
+  book.begin_forward(module, 0, false);
+  attribution.take(note(NoteKind::Born, 8, 100));
+  attribution.take(note(NoteKind::OperatorEnded));
+  attribution.take(note(NoteKind::Died, 8));
+  book.end_forward(module, 0, false);
+  book.begin_backward(module, 0);
+  book.end_backward(module);
+  const ModuleStats& stats = book.stats(module);
+  const std::vector<ModuleState> order = {ModuleState::PeakForward,  ModuleState::PreForward,
+                                          ModuleState::PostForward,  ModuleState::PeakBackward,
+                                          ModuleState::PreBackward,  ModuleState::PostBackward};
+  EXPECT_EQ(stats.order, order);
+  EXPECT_EQ(total(stats.snapshots[static_cast<int>(ModuleState::PeakForward)][0]), 100);
+  EXPECT_EQ(total(stats.snapshots[static_cast<int>(ModuleState::PostForward)][0]), 0);
+  EXPECT_FALSE(book.is_active(module));
+}
+
+TEST(ModuleBook, ClosesCallsWhoseEndWasLost) {
+  Attribution attribution;
+  ModuleBook book(attribution);
+  const ModuleNumber outer = book.add_module(), inner = book.add_module();
+  book.begin_forward(outer, 0, false);
+  book.begin_forward(inner, 0, false);
+  book.abandon_forward(outer, 0);
+  EXPECT_FALSE(book.is_active(outer));
+  EXPECT_FALSE(book.is_active(inner));
+  EXPECT_EQ(attribution.modules_open(0), 0);
+}
+
+}  // namespace
+}  // namespace tidemark::attribution

@@ -1,0 +1,97 @@
+"""Runs one program under PyTorch's tracker and under ours, and compares all they know."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from programs import Program
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.distributed._tools.mem_tracker import MemTracker as TorchMemTracker
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from tidemark.compat.mem_tracker import MemTracker
+
+Rows = dict[str, dict[str, int]]
+
+
+class NothingMode(TorchDispatchMode):
+    """Changes nothing itself; but autograd takes other ways while any mode is on (D23)."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return func(*args, **(kwargs or {}))
+
+
+@dataclass
+class Outcome:
+    moments: dict[str, Rows]
+    current: Rows
+    peak: Rows
+    modules: dict[str, dict[str, list[Rows]]]
+    bytes: dict[str, tuple[Any, ...]]
+
+
+def plain(snapshot: Any) -> Rows:
+    """A snapshot with plain keys. A row of zeros says nothing (D7); an optimizer's scratch is not
+    its state (D13), so the two are compared as one number, and apart in a test of their own."""
+    rows = {}
+    for device, row in snapshot.items():
+        named = {str(getattr(key, "value", key)): value for key, value in row.items()}
+        named["Temp + Optstate"] = named.pop("Temp") + named.pop("Optstate")
+        if any(named.values()):
+            rows[str(device)] = named
+    return rows
+
+
+def look(program: Program, tracker: Any) -> Outcome:
+    modules, sizes = {}, {}
+    for stats in tracker.memory_tracking.values():
+        modules[stats.mod_fqn] = {
+            state.value: [plain(call) for call in calls] for state, calls in stats.snapshots.items()
+        }
+        sizes[stats.mod_fqn] = tuple(
+            getattr(stats, name, None)
+            for name in ("parameter_mem", "buffer_mem", "input_mem", "output_mem")
+        )
+    return Outcome(
+        {moment: plain(one) for moment, one in program.moments.items()},
+        plain(tracker.get_tracker_snapshot("current")),
+        plain(tracker.get_tracker_snapshot("peak")),
+        modules,
+        sizes,
+    )
+
+
+def run_under(make_tracker: Callable[[], Any], build: Callable[[], Program], *modes: Any) -> Outcome:
+    gc.collect()
+    torch.manual_seed(0)
+    program = build()
+    tracker = make_tracker()
+    tracker.track_external(*program.external)
+    with tracker:
+        for mode in modes:
+            mode.__enter__()
+        try:
+            program.run(tracker)
+        finally:
+            for mode in reversed(modes):
+                mode.__exit__(None, None, None)
+        return look(program, tracker)
+
+
+def run_both(build: Callable[[], Program]) -> tuple[Outcome, Outcome]:
+    theirs = run_under(TorchMemTracker, build)
+    ours = run_under(MemTracker, build, NothingMode())
+    return theirs, ours
+
+
+def run_both_fake(build: Callable[[], Program]) -> tuple[Outcome, Outcome]:
+    """The same on fake tensors; FakeTensorMode is a mode itself, so no other is needed."""
+    with FakeTensorMode():
+        theirs = run_under(TorchMemTracker, build)
+    with FakeTensorMode():
+        ours = run_under(MemTracker, build)
+    return theirs, ours

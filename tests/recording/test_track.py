@@ -1,0 +1,196 @@
+"""`tidemark.track`: the tape of a live program says what the program did."""
+
+from __future__ import annotations
+
+import io
+from contextlib import redirect_stderr
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.utils.checkpoint import checkpoint
+
+import tidemark
+
+
+class Net(nn.Module):
+    def __init__(self, how: str = "") -> None:
+        super().__init__()
+        self.how = how
+        self.blocks = nn.ModuleList(
+            nn.Sequential(nn.Linear(32, 64), nn.ReLU(), nn.Linear(64, 32)) for _ in range(2)
+        )
+        self.head = nn.Linear(32, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for block in self.blocks:
+            if self.how == "module":
+                x = checkpoint(block, x, use_reentrant=False)
+            elif self.how == "function":
+                x = checkpoint(lambda y: torch.tanh(y).exp(), x, use_reentrant=False)
+            else:
+                x = block(x)
+        return self.head(x)
+
+
+def train(tracking: Any, model: nn.Module, optimizer: Any, x: torch.Tensor, steps: int = 2) -> None:
+    with tracking:
+        for _ in range(steps):
+            model(x).pow(2).mean().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+
+
+def make(how: str = "") -> tuple[nn.Module, Any, torch.Tensor]:
+    torch.manual_seed(0)
+    model = Net(how)
+    return model, torch.optim.Adam(model.parameters()), torch.randn(8, 32)
+
+
+def sizes(*tensors: torch.Tensor) -> int:
+    return sum(t.untyped_storage().nbytes() for t in tensors)
+
+
+def test_the_tape_is_sound_and_its_categories_are_the_true_sums() -> None:
+    model, optimizer, x = make()
+    tracking = tidemark.track(model, optimizer, x)
+    train(tracking, model, optimizer, x)
+    tape = tracking.tape
+    assert not list(tidemark.verify(tape))
+    [device] = tape.peak().devices
+    by_category = {c.name: v for c, v in device.categories.items() if v}
+    parameters = list(model.parameters())
+    state = [t for s in optimizer.state.values() for t in s.values()]
+    assert by_category["Parameter"] == sizes(*parameters)
+    assert by_category["Gradient"] == sizes(*parameters)
+    assert by_category["OptimizerState"] == sizes(*state)
+    assert by_category["Input"] == sizes(x)
+
+
+def test_modules_have_their_names_phases_and_parameters() -> None:
+    model, optimizer, x = make()
+    tracking = tidemark.track(model, optimizer, x)
+    train(tracking, model, optimizer, x)
+    scopes = {scope.path: scope for scope in tracking.tape.scopes().scopes}
+    assert {"Net", "Net.blocks.0", "Net.blocks.1.2", "Net.head"} <= scopes.keys()
+    phases = {one.phase.name: one.calls for one in scopes["Net.blocks.1"].phases}
+    assert phases == {"Forward": 2, "Backward": 2}
+    assert scopes["Net.blocks.0"].parameter_bytes == sizes(*model.blocks[0].parameters())
+    assert scopes["Net"].parameter_bytes == sizes(*model.parameters())
+
+
+def test_recomputation_is_a_phase_of_its_own() -> None:
+    model, optimizer, x = make("module")
+    tracking = tidemark.track(model, optimizer, x)
+    train(tracking, model, optimizer, x)
+    scopes = {scope.path: scope for scope in tracking.tape.scopes().scopes}
+    phases = {one.phase.name: one.calls for one in scopes["Net.blocks.0.0"].phases}
+    assert phases["Recompute"] == 2
+
+
+def test_recomputed_functions_make_activations() -> None:
+    """Two checkpointed functions keep four 1 KiB results each when they are computed again."""
+    model, optimizer, x = make("function")
+    with tidemark.track(model, optimizer, x) as tracking:
+        seen: list[int] = []
+        out = model(x)
+        out.register_hook(lambda g: seen.append(tracking.current["cpu"]["Activation"]))
+        model.head.weight.register_hook(
+            lambda g: seen.append(tracking.current["cpu"]["Activation"]))
+        out.sum().backward()
+    tape = tracking.tape
+    recomputed = [e for e in tape.events if e.kind.name == "Alloc" and e.category.name == "Activation"]
+    assert len(recomputed) > 0
+
+
+def test_a_step_of_the_program_is_a_step_of_the_tape() -> None:
+    model, optimizer, x = make()
+    tracking = tidemark.track(model, optimizer, x)
+    train(tracking, model, optimizer, x, steps=3)
+    assert tracking.steps == 3
+    assert sum(1 for event in tracking.tape.events if event.kind.name == "Step") == 3
+
+
+def test_tracking_starts_and_stops_at_any_time() -> None:
+    model, optimizer, x = make()
+    tracking = tidemark.track(model, optimizer, x)
+    train(tracking, model, optimizer, x, steps=1)
+    outside = [torch.zeros(100_000) for _ in range(3)]
+    train(tracking, model, optimizer, x, steps=1)
+    assert tracking.peak["cpu"]["total"] < sizes(*outside)
+    assert tracking.steps == 2
+    tracking.finish()
+    with pytest.raises(RuntimeError, match="finished"):
+        tracking.__enter__()
+
+
+def test_nested_trackings_see_the_same() -> None:
+    model, optimizer, x = make()
+    outer, inner = tidemark.track(model, optimizer, x), tidemark.track(model, optimizer, x)
+    with outer:
+        train(inner, model, optimizer, x)
+    assert outer.peak == inner.peak
+
+
+def test_the_tape_is_kept_where_it_is_wanted(tmp_path: Path) -> None:
+    model, optimizer, x = make()
+    tracking = tidemark.track(model, optimizer, x, save=str(tmp_path / "run.tape"))
+    train(tracking, model, optimizer, x)
+    tracking.finish()
+    saved = tidemark.open(str(tmp_path / "run.tape"))
+    # The tape has what lives only inside operators, too.
+    [device] = saved.peak().devices
+    workspace = next((v for c, v in device.categories.items() if c.name == "Workspace"), 0)
+    assert device.allocated_bytes - workspace == tracking.peak["cpu"]["total"]
+
+
+def test_workspace_inside_operators_is_seen() -> None:
+    with tidemark.track() as tracking:
+        torch.randn(4, 8, 16, 16).unfold(2, 3, 1).contiguous()
+        torch.linalg.svd(torch.randn(64, 64))
+    categories = {event.category.name for event in tracking.tape.events if event.kind.name == "Alloc"}
+    assert "Workspace" in categories
+
+
+def test_running_out_of_memory_is_explained(tmp_path: Path) -> None:
+    class Greedy(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x @ torch.empty(2**42, dtype=torch.float64)
+
+    model = nn.Sequential(nn.Linear(32, 32), Greedy())
+    path = tmp_path / "oom.tape"
+    said = io.StringIO()
+    with pytest.raises(RuntimeError, match="can't allocate memory"), redirect_stderr(said):
+        with tidemark.track(model, save=str(path)):
+            model(torch.randn(4, 32))
+    text = said.getvalue()
+    assert "out of memory on cpu: 32.00 TiB more were wanted" in text
+    assert "in Sequential.1" in text
+    assert "Parameter" in text and "Sequential.0" in text
+    marks = [e for e in tidemark.open(str(path)).events if e.kind.name == "Mark"]
+    assert len(marks) == 1
+
+
+def test_many_events_lose_none_and_stay_flat() -> None:
+    """A short soak; bench/recorder_soak.py is the long one."""
+    import resource
+
+    with tidemark.track() as tracking:
+        x = torch.ones(8)
+        for _ in range(5_000):
+            x + x
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        for _ in range(50_000):
+            x + x
+        after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    events = sum(1 for e in tracking.tape.events if e.kind.name in ("Alloc", "Free"))
+    assert events >= 2 * 55_000
+    assert not tracking.tape.peak().diagnostics
+    assert after - before < 20_000  # KiB
+
+
+def test_an_unknown_choice_is_refused() -> None:
+    with pytest.raises(ValueError, match="oom must be"):
+        tidemark.track(oom="panic")
