@@ -12,7 +12,6 @@ import gc
 import json
 import statistics
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -146,8 +145,7 @@ def main() -> None:
         "peaks": {make.__name__: peak_ratio(make) for make in (mlp, checkpointed)},
         "cost": {make.__name__: cost(make) for make in (gpt2, llama, resnet50)},
     }
-    json.dump(facts, sys.stdout, indent=1)
-    print()
+    print(json.dumps(facts, indent=1))
 
 
 if __name__ == "__main__":
