@@ -16,7 +16,7 @@ CLANG_PACKAGES := clang libclang-rt-14-dev
 SOURCES := $(shell find engine readers libtorch cli python cmake -type f -not -name '*.pyc') \
   CMakeLists.txt pyproject.toml
 
-.PHONY: demo test test-cpp test-fuzz test-python test-models bench install clean help
+.PHONY: demo test test-cpp test-fuzz test-python test-models bench bench-graph install clean help
 .DEFAULT_GOAL := help
 
 help:  ## what can be made
@@ -53,6 +53,9 @@ bench: $(STAMPS)/system  ## the benchmarks, one table
 	cmake --preset bench
 	cmake --build --preset bench -j $(JOBS)
 	build/bench/bench/tidemark_tape_bench
+
+bench-graph: $(STAMPS)/installed  ## static graphs beside PyTorch's estimator
+	$(PY) bench/graph_against_torch.py
 
 clean:  ## forget all builds (.venv stays)
 	rm -rf build
