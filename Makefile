@@ -17,7 +17,7 @@ SOURCES := $(shell find engine readers libtorch cli python cmake -type f -not -n
   CMakeLists.txt pyproject.toml
 
 .PHONY: demo test test-cpp test-fuzz test-python test-package test-virtual-gpus test-models bench \
-  install clean help
+  bench-graph install clean help
 .DEFAULT_GOAL := help
 
 help:  ## what can be made
@@ -62,6 +62,9 @@ bench: $(STAMPS)/system $(STAMPS)/installed  ## the benchmarks: ratios beside pl
 	cmake --build --preset bench -j $(JOBS)
 	build/bench/bench/tidemark_tape_bench
 	$(PY) bench/estimate_speed.py
+
+bench-graph: $(STAMPS)/installed  ## static graphs beside PyTorch's estimator
+	$(PY) bench/graph_against_torch.py
 
 clean:  ## forget all builds (.venv stays)
 	rm -rf build

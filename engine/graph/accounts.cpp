@@ -42,10 +42,10 @@ Accounts::Accounts(const Graph& graph, GraphOptions options)
 }
 
 void Accounts::check_options() const {
-  for (const auto& [name, value] : options_.dimensions)
+  for (const auto& given : options_.dimensions)
     if (std::none_of(graph_->dimensions().begin(), graph_->dimensions().end(),
-                     [&](const Dimension& d) { return d.name == name; }))
-      throw Error(ErrorCode::BadArgument, "the graph has no dimension " + name);
+                     [&](const Dimension& d) { return d.name == given.first; }))
+      throw Error(ErrorCode::BadArgument, "the graph has no dimension " + given.first);
   for (const std::string& device : options_.devices)
     if (std::find(graph_->devices().begin(), graph_->devices().end(), device) ==
         graph_->devices().end())

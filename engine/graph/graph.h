@@ -78,7 +78,6 @@ class Graph {
   const std::vector<std::string>& devices() const { return devices_; }
   const std::vector<Dimension>& dimensions() const { return dimensions_; }
   const std::vector<SizeExpression>& sizes() const { return sizes_; }
-  bool has_text() const { return !texts_.empty(); }
   const NodeText& text(NodeId node) const;  // empty where the source gave none
   std::string name(NodeId node) const;      // "relu", or "node 7"
   NodeId find(std::string_view name) const;

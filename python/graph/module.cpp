@@ -92,13 +92,6 @@ py::tuple interaction(const ReadGraph& forward, const ReadGraph& backward) {
 void bind_graph(py::module_& m) {
   py::class_<ReadGraph, std::shared_ptr<ReadGraph>>(m, "ReadGraph")
       .def_property_readonly("graph", [](const ReadGraph& g) { return g.graph; })
-      .def("index", [](const ReadGraph& g, py::handle node) { return g.at(node).value; })
-      .def("indices", [](const ReadGraph& g, const py::list& nodes) {
-        std::vector<std::uint32_t> all;
-        all.reserve(nodes.size());
-        for (py::handle node : nodes) all.push_back(g.at(node).value);
-        return all;
-      })
       .def("node", [](const ReadGraph& g, std::size_t i) { return g.nodes.at(i); })
       .def("tensor", [](const ReadGraph& g, std::size_t i) { return g.tensors.at(i); })
       .def("storage_count", [](const ReadGraph& g) { return g.graph->storage_count(); })
@@ -116,10 +109,6 @@ void bind_graph(py::module_& m) {
       })
       .def("allocator", [](const ReadGraph& g, std::uint32_t s) {
         return g.nodes[g.graph->allocator(g.checked(s)).value];
-      })
-      .def("last_user", [](const ReadGraph& g, std::uint32_t s) -> py::object {
-        const NodeId user = g.facts().last_user[g.checked(s).value];
-        return user ? g.nodes[user.value] : py::none();
       });
 }
 

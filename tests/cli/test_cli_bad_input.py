@@ -61,7 +61,7 @@ UNUSABLE = {
     "text cut inside a line": (b"tape 1\ndevice cpu\nalloc a", ":3:1", "wrong number of operands"),
     "text without the first line": (b"alloc a 1\n", ":1:1", "this is not a tape"),
     "text of blanks only": (b"\n\n", "", "no tape in it"),
-    "some other file": (b"PK\x03\x04 and so on", ":1:1", "this is not a tape"),
+    "some other file": (b"%PDF-1.7 and so on", ":1:1", "this is not a tape"),
     "text of a newer version": (b"tape 2\n", ":1", "version 2 is not known here"),
     "a word that is none": (b"tape 1\n  alocc a 1\n", ":2:3", 'unknown word "alocc"'),
     "a key that is none": (b"tape 1\nalloc a 1 opp=x\n", ":2:11", 'unknown key "opp"'),

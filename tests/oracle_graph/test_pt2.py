@@ -14,9 +14,6 @@ from torch.export import Dim, ExportedProgram
 import tidemark
 from tidemark import graphs
 
-if not hasattr(graphs, "read_pt2"):
-    pytest.skip("built without libzip or simdjson", allow_module_level=True)
-
 # Sizes that vary from run to run: input dimension, for models that allow it.
 BATCHED = {"mlp", "attention", "experts", "convolutions", "dropout", "unet"}
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from random_graphs import graphs
 
 often = settings(
-    max_examples=120,
+    max_examples=60,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
