@@ -44,6 +44,7 @@ test-python: $(STAMPS)/installed
 	$(PY) -m pytest -q tests/models
 	$(PY) -m pytest -q tests/phantom
 	$(PY) -m pytest -q tests/estimate
+	$(PY) -m pytest -q tests/oracle_tracker tests/recording
 
 test-models: $(STAMPS)/installed  ## every model type of transformers on virtual GPUs, into docs/models.md
 	$(PY) tests/models/sweep.py --jobs $(JOBS) --timeout 90 --markdown docs/models.md

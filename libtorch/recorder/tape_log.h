@@ -1,6 +1,7 @@
 // Writes what attribution understands to a tape: storages, module calls, phases, steps.
 //
-// What a storage is becomes known when its operator ends, so events wait in a queue until all
+// Numbers of dead storages are used again, so that a run of any length needs the memory of what is
+// alive. What a storage is becomes known when its operator ends, so events wait in a queue until all
 // before them are known; that is never longer than an operator.
 #pragma once
 

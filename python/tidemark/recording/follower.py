@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import torch
@@ -72,7 +73,7 @@ class Follower:
         self._resizes.start()
         if torch.cuda.is_available():
             # At once, or as soon as the program first uses a GPU.
-            torch.cuda._lazy_call(_recorder.attach_cuda_trace)
+            torch.cuda._lazy_call(_recorder.attach_cuda_trace)  # type: ignore[no-untyped-call]
         self.tracker.start(outputs)
 
     def stop(self) -> None:
@@ -215,9 +216,10 @@ class Follower:
             return
         number = id(parameter)
         alive = weakref.ref(parameter, lambda _: self._hooked.pop(number, None))
-        handles = [parameter.register_post_accumulate_grad_hook(self.tracker.label_gradient_of)]
+        hookable: Any = parameter  # torch does not type these two
+        handles = [hookable.register_post_accumulate_grad_hook(self.tracker.label_gradient_of)]
         if self.labels_arriving:
-            handles.append(parameter.register_hook(self.tracker.label_gradient))
+            handles.append(hookable.register_hook(self.tracker.label_gradient))
         self._hooked[number] = alive, tuple(handles)
 
     def _hook_thawed(self) -> None:
@@ -234,9 +236,9 @@ class Follower:
             storage = part.untyped_storage()
             key = _recorder.storage_key(storage._cdata)
             if key not in self._unwatched:
-                self._unwatched[key] = weakref.ref(storage, lambda _, key=key: self._forget(key))
+                self._unwatched[key] = weakref.ref(storage, partial(self._forget, key))
 
-    def _forget(self, key: int) -> None:
+    def _forget(self, key: int, _: Any) -> None:
         self._unwatched.pop(key, None)
         self.tracker.forget(key)
 
@@ -256,7 +258,7 @@ def tensors_inside(value: Any) -> Iterator[torch.Tensor]:
 def _is_compiled() -> bool:
     """Inside a compiled region; nobody is, before the compiler has been loaded."""
     frames = sys.modules.get("torch._dynamo.eval_frame")
-    return frames is not None and frames._is_in_optimized_module()  # type: ignore[no-any-return]
+    return frames is not None and bool(frames._is_in_optimized_module())
 
 
 def _step_is_running() -> bool:
