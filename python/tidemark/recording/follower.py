@@ -7,6 +7,7 @@ steps; never per operator.
 from __future__ import annotations
 
 import sys
+import warnings
 import weakref
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -118,8 +119,20 @@ class Follower:
                 yield module, known.stats
 
     def before_forward(self, module: nn.Module, inputs: Any) -> None:
-        if _is_compiled():
-            return
+        try:
+            if not _is_compiled():
+                self._begin_call(module, inputs)
+        except Exception as problem:
+            self._give_up(problem)
+
+    def after_forward(self, module: nn.Module, inputs: Any, outputs: Any) -> None:
+        try:
+            if not _is_compiled():
+                self._end_call(module, outputs)
+        except Exception as problem:
+            self._give_up(problem)
+
+    def _begin_call(self, module: nn.Module, inputs: Any) -> None:
         known = self.followed(module)
         if known.stats is None:
             known.stats = self._meet(known, self.names.name_of(module))
@@ -135,9 +148,9 @@ class Follower:
         known.raised_before = sys.exc_info()[1]
         known.stats.input_mem = self.tracker.begin_forward(known.number, inputs)
 
-    def after_forward(self, module: nn.Module, inputs: Any, outputs: Any) -> None:
+    def _end_call(self, module: nn.Module, outputs: Any) -> None:
         known = self._modules.get(id(module))
-        if known is None or _is_compiled():
+        if known is None:
             return
         raised = sys.exc_info()[1]
         failed = outputs is None and raised is not None and raised is not known.raised_before
@@ -146,6 +159,13 @@ class Follower:
         known_bytes = self.tracker.end_forward(known.number, outputs, failed)
         if known.stats is not None and _recorder.current_backward() == -1:
             known.stats.output_mem = known_bytes
+
+    def _give_up(self, problem: Exception) -> None:
+        """A bug of ours must not end the user's program: tracking stops, training goes on."""
+        self.tracker.stop()
+        for handle in self._handles:
+            handle.remove()
+        warnings.warn(f"tidemark stopped tracking: {problem!r}", RuntimeWarning, stacklevel=3)
 
     def _abandon_calls(self, outermost: FollowedModule) -> None:
         """Ends this call and those inside it, whose ends were lost with an interrupt."""
@@ -199,8 +219,11 @@ class Follower:
         self.tracker.begin_optimizer()
 
     def after_step(self, optimizer: optim.Optimizer, *_: Any) -> None:
-        self.label_optimizer(optimizer)
-        self._end_step()
+        try:
+            self.label_optimizer(optimizer)
+            self._end_step()
+        except Exception as problem:
+            self._give_up(problem)
         self.steps += 1
         self.on_step(self.steps)
 
@@ -273,7 +296,7 @@ def _call_is_running(module: nn.Module) -> bool:
     return any(
         f.f_code.co_name == "_call_impl" and f.f_code.co_filename == file
         and f.f_locals.get("self") is module
-        for f in list(_frames())[3:]  # the innermost is the call that begins now
+        for f in list(_frames())[4:]  # the innermost is the call that begins now
     )
 
 
