@@ -113,15 +113,13 @@ void TapeLog::freed(StorageNumber number, std::int64_t time_ns) {
   enqueue({Kind::Free, time_ns, storage(number).id});
 }
 
-void TapeLog::begin_scope(std::uint32_t thread, const std::string& path, Phase phase) {
-  const ScopeId scope = builder_.tables().scope(path);
+void TapeLog::begin_scope(std::uint32_t thread, ScopeId scope, Phase phase) {
   threads_[thread].scopes.push_back(scope);
   threads_[thread].phase = phase;
   enqueue({Kind::ScopeBegin, 0, {}, 0, 0, Category::Unknown, scope, phase});
 }
 
-void TapeLog::end_scope(std::uint32_t thread, const std::string& path, Phase phase) {
-  const ScopeId scope = builder_.tables().scope(path);
+void TapeLog::end_scope(std::uint32_t thread, ScopeId scope, Phase phase) {
   auto& open = threads_[thread].scopes;
   const auto last = std::find(open.rbegin(), open.rend(), scope);
   if (last == open.rend()) return;
