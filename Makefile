@@ -47,12 +47,13 @@ test-python: $(STAMPS)/installed
 test-package: $(STAMPS)/installed
 	TIDEMARK_BIN=$(CURDIR)/$(VENV)/bin/tidemark $(PY) -m pytest -q tests/python tests/cli tests/package tests/checks
 	$(PY) -m pytest -q tests/oracle_graph
-	$(PY) -m pytest -q tests/estimate
-	$(PY) -m pytest -q tests/oracle
+	$(PY) -m pytest -q tests/oracle_tracker tests/recording
 
 test-virtual-gpus: $(STAMPS)/installed
 	$(PY) -m pytest -q tests/phantom
 	$(PY) -m pytest -q tests/models
+	$(PY) -m pytest -q tests/estimate
+	$(PY) -m pytest -q tests/oracle
 
 test-models: $(STAMPS)/installed  ## every model type of transformers on virtual GPUs, into docs/models.md
 	$(PY) tests/models/sweep.py --jobs $(JOBS) --timeout 90 --markdown docs/models.md
@@ -62,6 +63,7 @@ bench: $(STAMPS)/system $(STAMPS)/installed  ## the benchmarks: ratios beside pl
 	cmake --build --preset bench -j $(JOBS)
 	build/bench/bench/tidemark_tape_bench
 	$(PY) bench/estimate_speed.py
+	$(PY) bench/tracker_cost.py
 
 bench-graph: $(STAMPS)/installed  ## static graphs beside PyTorch's estimator
 	$(PY) bench/graph_against_torch.py

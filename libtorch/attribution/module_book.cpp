@@ -15,10 +15,12 @@ void ModuleBook::clear() {
     attribution_.close(module.forward);
     attribution_.close(module.backward);
     module.stats = {};
+    module.is_known = false;
   }
 }
 
 void ModuleBook::record(Module& module, ModuleState state, Rows rows) {
+  if (!snapshots_) return;
   auto& list = module.stats.snapshots[static_cast<std::size_t>(state)];
   if (list.empty()) module.stats.order.push_back(state);
   list.push_back(std::move(rows));
@@ -37,6 +39,7 @@ void ModuleBook::keep_highest(Module& module) {
 
 // A new window: the one before keeps what it had.
 void ModuleBook::open(Module& module, bool in_backward) {
+  if (!snapshots_) return;
   Window& window = in_backward ? module.backward : module.forward;
   keep_highest(module);
   attribution_.close(window);
@@ -55,7 +58,8 @@ void ModuleBook::release(Module& module) {
 
 void ModuleBook::begin_forward(ModuleNumber number, std::uint32_t thread, bool in_backward) {
   Module& module = modules_[number];
-  const bool known = !module.stats.order.empty();
+  const bool known = module.is_known;
+  module.is_known = true;
   ++module.active;
   auto& open_here = open_forwards_[thread];
   open_here.push_back(number);

@@ -35,7 +35,9 @@ struct ModuleStats {
 
 class ModuleBook {
  public:
-  explicit ModuleBook(Attribution& attribution) : attribution_(attribution) {}
+  // Without snapshots it only knows which modules run: for whoever writes a tape, which has it all.
+  explicit ModuleBook(Attribution& attribution, bool snapshots = true)
+      : attribution_(attribution), snapshots_(snapshots) {}
 
   ModuleNumber add_module();
   // Forgets what was recorded; calls that are open go on.
@@ -62,7 +64,8 @@ class ModuleBook {
   struct Module {
     ModuleStats stats;
     Window forward, backward;
-    int active = 0;  // open calls, forward and backward
+    int active = 0;         // open calls, forward and backward
+    bool is_known = false;  // called since the last clear
   };
 
   void record(Module& module, ModuleState state, Rows rows);
@@ -72,6 +75,7 @@ class ModuleBook {
   void keep_highest(Module& module);
 
   Attribution& attribution_;
+  const bool snapshots_;
   std::vector<Module> modules_;
   struct OpenBackward {
     ModuleNumber module;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <thread>
 
 #include "tidemark/torch/recorder/allocators.h"
 #include "tidemark/torch/recorder/operators.h"
@@ -57,8 +58,16 @@ Note Recorder::here(NoteKind kind) const noexcept {
 }
 
 void Recorder::push(const Note& note, Caller caller) noexcept {
+  if (caller == kHoldsNothing) make_room();
   ring_.push(note);
-  if (caller == kHoldsNothing && ring_.size() > ring_.capacity() / 4 * 3) drain_if_full();
+}
+
+// Whoever holds no lock waits a while for room instead of losing a note; but not forever, since
+// the one who empties the ring may wait for this thread.
+void Recorder::make_room() noexcept {
+  constexpr int kPatience = 100'000;
+  for (int i = 0; i < kPatience && ring_.size() > ring_.capacity() / 4 * 3; ++i)
+    if (!drain_if_free()) std::this_thread::yield();
 }
 
 void Recorder::note_birth(StorageKey key, std::int64_t bytes, std::uint8_t device,
@@ -107,7 +116,7 @@ void Recorder::note_operator_end(std::uint8_t more_flags) noexcept {
   if (torch::autograd::get_current_graph_task_id() != -1) note.flags |= kInBackward;
   if (at::GradMode::is_enabled()) note.flags |= kGradMode;
   push(note);
-  if (ring_.size() > ring_.capacity() / 2) drain_if_full();
+  if (ring_.size() > ring_.capacity() / 2) drain_if_free();
 }
 
 void Recorder::drain() {
@@ -118,9 +127,10 @@ void Recorder::drain() {
   }
 }
 
-void Recorder::drain_if_full() noexcept {
+bool Recorder::drain_if_free() noexcept {
   const std::unique_lock lock(lock_, std::try_to_lock);
   if (lock) drain();
+  return lock.owns_lock();
 }
 
 void Recorder::attach(Attribution* attribution, OnOutOfMemory on_out_of_memory) {

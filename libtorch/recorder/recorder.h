@@ -91,7 +91,8 @@ class Recorder {
   Recorder() : ring_(1 << 14) {}
   void push(const Note& note, Caller caller = kHoldsNothing) noexcept;
   void drain();
-  void drain_if_full() noexcept;
+  bool drain_if_free() noexcept;
+  void make_room() noexcept;
   Note here(NoteKind kind) const noexcept;
 
   Ring<Note> ring_;

@@ -71,7 +71,7 @@ void TapeLog::allocated(StorageNumber number, const Note& note) {
   const Thread& thread = threads_[note.thread];
   const ScopeId scope = thread.scopes.empty() ? ScopeId() : thread.scopes.back();
   Storage& born = storage(number);
-  born = {builder_.new_storage(), note.bytes, note.device, Category::Unknown, scope,
+  born = {StorageId(number), note.bytes, note.device, Category::Unknown, scope,
           dequeued_ + queue_.size() + 1, true};
   enqueue({Kind::Alloc, note.time_ns, born.id, note.bytes, note.device, Category::Unknown, scope,
            thread.phase, false});
@@ -90,7 +90,7 @@ void TapeLog::settled(StorageNumber number, Category category) {
 
 void TapeLog::adopted(StorageNumber number, std::uint8_t device, std::int64_t bytes,
                       Category category) {
-  storage(number) = {builder_.new_storage(), bytes, device, category, owner_, 0, true};
+  storage(number) = {StorageId(number), bytes, device, category, owner_, 0, true};
   enqueue({Kind::Alloc, 0, storage(number).id, bytes, device, category, owner_});
 }
 
@@ -113,15 +113,13 @@ void TapeLog::freed(StorageNumber number, std::int64_t time_ns) {
   enqueue({Kind::Free, time_ns, storage(number).id});
 }
 
-void TapeLog::begin_scope(std::uint32_t thread, const std::string& path, Phase phase) {
-  const ScopeId scope = builder_.tables().scope(path);
+void TapeLog::begin_scope(std::uint32_t thread, ScopeId scope, Phase phase) {
   threads_[thread].scopes.push_back(scope);
   threads_[thread].phase = phase;
   enqueue({Kind::ScopeBegin, 0, {}, 0, 0, Category::Unknown, scope, phase});
 }
 
-void TapeLog::end_scope(std::uint32_t thread, const std::string& path, Phase phase) {
-  const ScopeId scope = builder_.tables().scope(path);
+void TapeLog::end_scope(std::uint32_t thread, ScopeId scope, Phase phase) {
   auto& open = threads_[thread].scopes;
   const auto last = std::find(open.rbegin(), open.rend(), scope);
   if (last == open.rend()) return;

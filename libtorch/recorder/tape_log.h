@@ -1,6 +1,7 @@
 // Writes what attribution understands to a tape: storages, module calls, phases, steps.
 //
-// What a storage is becomes known when its operator ends, so events wait in a queue until all
+// Numbers of dead storages are used again, so that a run of any length needs the memory of what is
+// alive. What a storage is becomes known when its operator ends, so events wait in a queue until all
 // before them are known; that is never longer than an operator.
 #pragma once
 
@@ -40,8 +41,9 @@ class TapeLog final : public attribution::Listener {
   void freed(StorageNumber storage, std::int64_t time_ns) override;
 
   // What the thread does from here on.
-  void begin_scope(std::uint32_t thread, const std::string& path, Phase phase);
-  void end_scope(std::uint32_t thread, const std::string& path, Phase phase);
+  ScopeId scope(const std::string& path) { return builder_.tables().scope(path); }
+  void begin_scope(std::uint32_t thread, ScopeId scope, Phase phase);
+  void end_scope(std::uint32_t thread, ScopeId scope, Phase phase);
   // Ends what is still open on the thread.
   void close_scopes(std::uint32_t thread, Phase phase);
   void set_phase(std::uint32_t thread, Phase phase);

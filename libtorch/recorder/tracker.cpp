@@ -58,7 +58,7 @@ std::vector<at::Tensor> differentiable(const std::vector<at::Tensor>& tensors) {
 Tracker::Tracker(TrackerOptions options)
     : options_(options),
       attribution_(options.rules, Recorder::instance().granularities()),
-      book_(attribution_) {
+      book_(attribution_, options.tape.empty()) {
   attribution_.accept_births(false);
   if (!options_.tape.empty()) log_ = std::make_unique<TapeLog>(options_.tape);
   attribution_.set_listener(log_.get());
@@ -108,21 +108,23 @@ void Tracker::stop() {
 ModuleNumber Tracker::add_module() {
   const Quiet quiet;
   names_.emplace_back();
+  scopes_.emplace_back();
   return book_.add_module();
 }
 
 void Tracker::set_name(ModuleNumber module, const std::string& name) {
   const Quiet quiet;
   names_[module] = name;
+  if (log_) scopes_[module] = log_->scope(name);
 }
 
 void Tracker::write_begin(ModuleNumber module, std::uint32_t thread, Phase phase) {
-  if (log_) log_->begin_scope(thread, names_[module], phase);
+  if (log_) log_->begin_scope(thread, scopes_[module], phase);
 }
 
 void Tracker::write_end(ModuleNumber module, std::uint32_t thread, Phase phase) {
   if (!log_) return;
-  log_->end_scope(thread, names_[module], phase);
+  log_->end_scope(thread, scopes_[module], phase);
   if (attribution_.modules_open(thread) == 0 && phase == Phase::Forward)
     log_->set_phase(thread, Phase::Other);
 }
@@ -134,7 +136,7 @@ std::int64_t Tracker::begin_forward(ModuleNumber module, const std::vector<at::T
   std::int64_t bytes;
   {
     const Quiet quiet;
-    bytes = known_bytes_quietly(inputs);
+    bytes = log_ ? 0 : known_bytes_quietly(inputs);
     attribution_.settle(thread);
     book_.begin_forward(module, thread, in_backward);
     write_begin(module, thread, in_backward ? Phase::Recompute : Phase::Forward);
@@ -156,7 +158,7 @@ std::int64_t Tracker::end_forward(ModuleNumber module, const std::vector<at::Ten
   std::int64_t bytes;
   {
     const Quiet quiet;
-    bytes = known_bytes_quietly(outputs);
+    bytes = log_ ? 0 : known_bytes_quietly(outputs);
     const std::uint32_t thread = this_thread().id;
     attribution_.settle(thread);
     book_.end_forward(module, thread, in_backward);
@@ -324,6 +326,10 @@ std::int64_t Tracker::known_bytes(const std::vector<at::Tensor>& tensors) {
 
 // A storage that several tensors share counts once.
 std::int64_t Tracker::known_bytes_quietly(const std::vector<at::Tensor>& tensors) const {
+  if (tensors.size() == 1 && tensors[0].layout() == at::kStrided && tensors[0].has_storage()) {
+    const StorageKey key = key_of(*tensors[0].storage().unsafeGetStorageImpl());
+    return key ? attribution_.bytes_of(key).value_or(0) : 0;
+  }
   std::vector<StorageKey> keys;
   for (const at::Tensor& tensor : tensors)
     for_each_storage(tensor, [&](c10::StorageImpl& storage) { keys.push_back(key_of(storage)); });

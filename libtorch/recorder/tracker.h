@@ -39,7 +39,7 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
   // The name is for the tape; it may change until the next call.
   ModuleNumber add_module();
   void set_name(ModuleNumber module, const std::string& name);
-  // Returns the known bytes of the inputs.
+  // Returns the known bytes of the inputs; 0 where a tape is written.
   std::int64_t begin_forward(ModuleNumber module, const std::vector<at::Tensor>& inputs);
   // `failed`: the module raised. Returns the known bytes of the outputs.
   std::int64_t end_forward(ModuleNumber module, const std::vector<at::Tensor>& outputs, bool failed);
@@ -114,6 +114,7 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
   void write_begin(ModuleNumber module, std::uint32_t thread, Phase phase);
   void write_end(ModuleNumber module, std::uint32_t thread, Phase phase);
   std::vector<std::string> names_;
+  std::vector<ScopeId> scopes_;  // the same modules in the tape
   std::unique_ptr<TapeLog> log_;
   std::optional<OutOfMemory> out_of_memory_;
   std::vector<AwaitedEnd> awaited_ends_;

@@ -191,6 +191,29 @@ def test_many_events_lose_none_and_stay_flat() -> None:
     assert after - before < 20_000  # KiB
 
 
+def test_without_operators_everything_counts_from_its_birth() -> None:
+    model, optimizer, x = make()
+    exact, light = tidemark.track(model, optimizer, x), tidemark.track(
+        model, optimizer, x, operators=False)
+    with exact:
+        train(light, model, optimizer, x)
+    assert not list(tidemark.verify(light.tape))
+    for category in ("Parameter", "Gradient", "OptimizerState", "Other"):
+        assert light.peak["cpu"][category] == exact.peak["cpu"][category]
+    assert light.peak["cpu"]["total"] >= exact.peak["cpu"]["total"]
+    assert light.current == exact.current
+
+
+def test_a_bug_of_ours_does_not_end_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, optimizer, x = make()
+    tracking = tidemark.track(model, optimizer, x)
+    monkeypatch.setattr(tracking._follower, "_label_tree", lambda module: 1 / 0)
+    with pytest.warns(RuntimeWarning, match="stopped tracking"):
+        train(tracking, model, optimizer, x)
+    assert len(optimizer.state) == len(list(model.parameters()))  # the program went on
+    assert not tracking._tracker.is_running
+
+
 def test_an_unknown_choice_is_refused() -> None:
     with pytest.raises(ValueError, match="oom must be"):
         tidemark.track(oom="panic")

@@ -99,7 +99,7 @@ _KEYS = (*_MemRefType, _TOTAL_KEY)
 
 def _snapshot_of(rows: list[tuple[str, list[int]]]) -> Snapshot:
     return {
-        torch.device(device): dict(zip(_KEYS, numbers, strict=True))  # type: ignore[arg-type]
+        torch.device(device): dict(zip(_KEYS, numbers, strict=True))
         for device, numbers in rows
     }
 
@@ -227,7 +227,7 @@ class MemTracker:
         self._follower = Follower(self._tracker, self._meet)
         self._follower.labels_arriving = True
         self._mod_tracker = _ModulesRunning(self._follower)
-        self._memory_tracking = WeakIdKeyDictionary()
+        self._memory_tracking: Any = WeakIdKeyDictionary()
         self._ref_class: type[_RefType] = _MemRefType
         self._depth = 0
 
@@ -272,7 +272,7 @@ class MemTracker:
                 show(one.snapshots, units)
 
     @property
-    def memory_tracking(self) -> WeakIdKeyDictionary:
+    def memory_tracking(self) -> Any:
         """What is known of each module, by the module; it vanishes with it."""
         for module, stats in self._follower.modules_with_stats():
             if self._memory_tracking.get(module) is not stats:

@@ -39,7 +39,7 @@ def _shown(snapshot: Any, units: str) -> Any:
 
 def _table() -> Any:
     try:
-        from tabulate import tabulate
+        from tabulate import tabulate  # type: ignore[import-untyped]
     except ImportError as problem:
         raise ImportError("Please install tabulate to use the tabulate option.") from problem
     return tabulate

@@ -7,8 +7,10 @@ steps; never per operator.
 from __future__ import annotations
 
 import sys
+import warnings
 import weakref
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import torch
@@ -72,7 +74,7 @@ class Follower:
         self._resizes.start()
         if torch.cuda.is_available():
             # At once, or as soon as the program first uses a GPU.
-            torch.cuda._lazy_call(_recorder.attach_cuda_trace)
+            torch.cuda._lazy_call(_recorder.attach_cuda_trace)  # type: ignore[no-untyped-call]
         self.tracker.start(outputs)
 
     def stop(self) -> None:
@@ -117,8 +119,20 @@ class Follower:
                 yield module, known.stats
 
     def before_forward(self, module: nn.Module, inputs: Any) -> None:
-        if _is_compiled():
-            return
+        try:
+            if not _is_compiled():
+                self._begin_call(module, inputs)
+        except Exception as problem:
+            self._give_up(problem)
+
+    def after_forward(self, module: nn.Module, inputs: Any, outputs: Any) -> None:
+        try:
+            if not _is_compiled():
+                self._end_call(module, outputs)
+        except Exception as problem:
+            self._give_up(problem)
+
+    def _begin_call(self, module: nn.Module, inputs: Any) -> None:
         known = self.followed(module)
         if known.stats is None:
             known.stats = self._meet(known, self.names.name_of(module))
@@ -134,9 +148,9 @@ class Follower:
         known.raised_before = sys.exc_info()[1]
         known.stats.input_mem = self.tracker.begin_forward(known.number, inputs)
 
-    def after_forward(self, module: nn.Module, inputs: Any, outputs: Any) -> None:
+    def _end_call(self, module: nn.Module, outputs: Any) -> None:
         known = self._modules.get(id(module))
-        if known is None or _is_compiled():
+        if known is None:
             return
         raised = sys.exc_info()[1]
         failed = outputs is None and raised is not None and raised is not known.raised_before
@@ -145,6 +159,13 @@ class Follower:
         known_bytes = self.tracker.end_forward(known.number, outputs, failed)
         if known.stats is not None and _recorder.current_backward() == -1:
             known.stats.output_mem = known_bytes
+
+    def _give_up(self, problem: Exception) -> None:
+        """A bug of ours must not end the user's program: tracking stops, training goes on."""
+        self.tracker.stop()
+        for handle in self._handles:
+            handle.remove()
+        warnings.warn(f"tidemark stopped tracking: {problem!r}", RuntimeWarning, stacklevel=3)
 
     def _abandon_calls(self, outermost: FollowedModule) -> None:
         """Ends this call and those inside it, whose ends were lost with an interrupt."""
@@ -198,8 +219,11 @@ class Follower:
         self.tracker.begin_optimizer()
 
     def after_step(self, optimizer: optim.Optimizer, *_: Any) -> None:
-        self.label_optimizer(optimizer)
-        self._end_step()
+        try:
+            self.label_optimizer(optimizer)
+            self._end_step()
+        except Exception as problem:
+            self._give_up(problem)
         self.steps += 1
         self.on_step(self.steps)
 
@@ -215,9 +239,10 @@ class Follower:
             return
         number = id(parameter)
         alive = weakref.ref(parameter, lambda _: self._hooked.pop(number, None))
-        handles = [parameter.register_post_accumulate_grad_hook(self.tracker.label_gradient_of)]
+        hookable: Any = parameter  # torch does not type these two
+        handles = [hookable.register_post_accumulate_grad_hook(self.tracker.label_gradient_of)]
         if self.labels_arriving:
-            handles.append(parameter.register_hook(self.tracker.label_gradient))
+            handles.append(hookable.register_hook(self.tracker.label_gradient))
         self._hooked[number] = alive, tuple(handles)
 
     def _hook_thawed(self) -> None:
@@ -234,9 +259,9 @@ class Follower:
             storage = part.untyped_storage()
             key = _recorder.storage_key(storage._cdata)
             if key not in self._unwatched:
-                self._unwatched[key] = weakref.ref(storage, lambda _, key=key: self._forget(key))
+                self._unwatched[key] = weakref.ref(storage, partial(self._forget, key))
 
-    def _forget(self, key: int) -> None:
+    def _forget(self, key: int, _: Any) -> None:
         self._unwatched.pop(key, None)
         self.tracker.forget(key)
 
@@ -256,7 +281,7 @@ def tensors_inside(value: Any) -> Iterator[torch.Tensor]:
 def _is_compiled() -> bool:
     """Inside a compiled region; nobody is, before the compiler has been loaded."""
     frames = sys.modules.get("torch._dynamo.eval_frame")
-    return frames is not None and frames._is_in_optimized_module()  # type: ignore[no-any-return]
+    return frames is not None and bool(frames._is_in_optimized_module())
 
 
 def _step_is_running() -> bool:
@@ -271,7 +296,7 @@ def _call_is_running(module: nn.Module) -> bool:
     return any(
         f.f_code.co_name == "_call_impl" and f.f_code.co_filename == file
         and f.f_locals.get("self") is module
-        for f in list(_frames())[3:]  # the innermost is the call that begins now
+        for f in list(_frames())[4:]  # the innermost is the call that begins now
     )
 
 

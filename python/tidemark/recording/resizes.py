@@ -58,7 +58,7 @@ def _replace_resize() -> None:
             follower.after(storage, known)
         return result
 
-    torch.UntypedStorage.resize_ = resize_  # type: ignore[method-assign]
+    torch.UntypedStorage.resize_ = resize_  # type: ignore[method-assign, assignment]
 
 
 def _restore_resize() -> None:
