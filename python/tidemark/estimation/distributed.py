@@ -40,6 +40,7 @@ def patch_distributed(patches: Patches, world_size: int, rank: int) -> None:
             world_size=kwargs.get("world_size", -1) if kwargs.get("world_size", -1) > 0 else world_size,
             **kept,
         )
+        assert dist.group.WORLD is not None
         library().answer_collectives(dist.group.WORLD.group_name)
 
     def make_group(*args: Any, **kwargs: Any) -> Any:

@@ -66,7 +66,7 @@ class ModuleCalls:
         if parameter.is_leaf and parameter.requires_grad and parameter not in self._hooked:
             self._hooked[parameter] = True
             is_plain = type(parameter) is nn.Parameter
-            parameter.register_post_accumulate_grad_hook(
+            parameter.register_post_accumulate_grad_hook(  # type: ignore[no-untyped-call]
                 library().label_gradient_of if is_plain else label_gradient
             )
 

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import gc
 import json
-import os
-import runpy
 import sys
 import time
-import traceback
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from tidemark.estimation.distributed import patch_distributed, set_environment
 from tidemark.estimation.options import EstimateOptions
 from tidemark.estimation.progress import Progress
+from tidemark.user_script import StepsDone, run_script, script_traceback
 from tidemark.virtual_cuda import close_gpus, library, open_gpus
 from tidemark.virtual_cuda.patches import Patches
 
@@ -63,7 +60,9 @@ def run_estimate(options: EstimateOptions, program: Callable[[], None] | None = 
         modules.watch()
         # Python's garbage collector need not look at all that torch has made so far again and again.
         gc.freeze()
-        failure = failure_of(program or (lambda: run_script(options)))
+        failure = failure_of(
+            program or (lambda: run_script(options.script, options.arguments, options.module))
+        )
     finally:
         gc.unfreeze()
         modules.stop()
@@ -78,8 +77,6 @@ def run_estimate(options: EstimateOptions, program: Callable[[], None] | None = 
 
 def failure_of(program: Callable[[], None]) -> str:
     """Runs it; the traceback if it failed, else nothing."""
-    from tidemark.estimation.steps import StepsDone
-
     try:
         with redirect_stdout(sys.stderr):
             program()
@@ -88,29 +85,8 @@ def failure_of(program: Callable[[], None]) -> str:
     except SystemExit as ended:
         return "" if ended.code in (None, 0) else f"the script ended with exit code {ended.code}\n"
     except BaseException as error:
-        return "".join(script_traceback(error))
+        return script_traceback(error)
     return ""
-
-
-def run_script(options: EstimateOptions) -> None:
-    sys.argv = [options.script, *options.arguments]
-    if options.module:
-        sys.path.insert(0, os.getcwd())
-        runpy.run_module(options.script, run_name="__main__", alter_sys=True)
-    else:
-        sys.path.insert(0, str(Path(options.script).resolve().parent))
-        runpy.run_path(options.script, run_name="__main__")
-
-
-def script_traceback(error: BaseException) -> list[str]:
-    """The traceback from the script's first line on: the frames of tidemark and runpy left out."""
-    entries = error.__traceback__
-    while entries is not None:
-        file = entries.tb_frame.f_code.co_filename
-        if "tidemark" + os.sep + "estimation" not in file and "runpy" not in file:
-            break
-        entries = entries.tb_next
-    return traceback.format_exception(type(error), error, entries)
 
 
 def gather_facts(options: EstimateOptions, steps: int, failure: str, wall: float) -> dict[str, Any]:

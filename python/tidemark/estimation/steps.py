@@ -7,12 +7,9 @@ from typing import Any, Callable
 import torch
 
 from tidemark.estimation.labels import label
+from tidemark.user_script import StepsDone
 from tidemark.virtual_cuda.library import library
 from tidemark.virtual_cuda.patches import Patches
-
-
-class StepsDone(BaseException):
-    """Ends the script after its last wanted step; no `except Exception` of the user stops it."""
 
 
 class OptimizerSteps:

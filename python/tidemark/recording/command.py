@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import runpy
 import sys
-import traceback
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
 from tidemark.recording.options import RecordOptions, parse_options
+from tidemark.user_script import StepsDone, run_script, script_traceback
 
-RAN, RAN_OUT, FAILED = 0, 1, 2
-
-
-class StepsDone(BaseException):
-    """Ends the script after its last wanted step; no `except Exception` of the user stops it."""
+USAGE_ERROR = 2
 
 
 def main(arguments: list[str]) -> int:
@@ -25,24 +19,20 @@ def main(arguments: list[str]) -> int:
     if not options.module and not Path(options.script).is_file():
         print(f"tidemark: {options.script}: no such script\n  hint: name a Python file, or -m MODULE",
               file=sys.stderr)
-        return FAILED
-    from tidemark.recording.out_of_memory import is_out_of_memory
+        return USAGE_ERROR
     from tidemark.recording.tracking import Tracking
 
     tracking = Tracking(save=options.save)
-    error = run_script(options, tracking)
-    if error is not None:
-        sys.stderr.write("".join(script_traceback(error)))
+    error = error_of(options, tracking)
+    if error is not None and not isinstance(error, SystemExit):
+        sys.stderr.write(script_traceback(error))
         print("tidemark: the script failed; what was known up to then follows", file=sys.stderr)
     print_report(options, tracking)
-    if error is None:
-        return RAN
-    return RAN_OUT if is_out_of_memory(error) else FAILED
+    return exit_code_of(error)
 
 
-def run_script(options: RecordOptions, tracking: Any) -> BaseException | None:
-    """The script's error, if it ended with one."""
-    sys.argv = [options.script, *options.arguments]
+def error_of(options: RecordOptions, tracking: Any) -> BaseException | None:
+    """Runs the script; its error, if it ended with one."""
 
     def count_step(steps: int) -> None:
         if options.steps and steps >= options.steps:
@@ -51,30 +41,24 @@ def run_script(options: RecordOptions, tracking: Any) -> BaseException | None:
     tracking.on_step(count_step)
     try:
         with redirect_stdout(sys.stderr), tracking:
-            if options.module:
-                sys.path.insert(0, os.getcwd())
-                runpy.run_module(options.script, run_name="__main__", alter_sys=True)
-            else:
-                sys.path.insert(0, str(Path(options.script).resolve().parent))
-                runpy.run_path(options.script, run_name="__main__")
+            run_script(options.script, options.arguments, options.module)
     except StepsDone:
         return None
-    except SystemExit as ended:
-        return None if ended.code in (None, 0) else ended
     except BaseException as error:
         return error
     return None
 
 
-def script_traceback(error: BaseException) -> list[str]:
-    """The traceback from the script's first line on."""
-    entries = error.__traceback__
-    while entries is not None:
-        file = entries.tb_frame.f_code.co_filename
-        if "tidemark" + os.sep + "recording" not in file and "runpy" not in file:
-            break
-        entries = entries.tb_next
-    return traceback.format_exception(type(error), error, entries)
+def exit_code_of(error: BaseException | None) -> int:
+    """The script's own, as Python gives it."""
+    if error is None:
+        return 0
+    if not isinstance(error, SystemExit):
+        return 1
+    if error.code is None or isinstance(error.code, int):
+        return error.code or 0
+    print(error.code, file=sys.stderr)
+    return 1
 
 
 def print_report(options: RecordOptions, tracking: Any) -> None:

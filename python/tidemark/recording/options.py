@@ -12,7 +12,7 @@ examples:
   tidemark record --depth 2 -m mypackage.train
 
 The script runs as it is; its own output goes to standard error, the report to standard output.
-Exit code: 0 the script ran, 1 it ran out of memory, 2 it failed or could not be run.
+The exit code is the script's own; 2 when it could not be run.
 """
 
 

@@ -55,7 +55,9 @@ def patch_moves(patches: Patches) -> None:
         return on_gpu(self, torch.device("cuda") if device is None else torch.device("cuda", device))
 
     def clone(self: Any) -> Any:
-        return on_gpu(self, self.device) if is_phantom(self) else clone_elsewhere(self)
+        if is_phantom(self):
+            return on_gpu(self, self.device)
+        return clone_elsewhere(self)  # type: ignore[no-untyped-call]
 
     patches.set_all(torch.UntypedStorage, to=to, cuda=cuda, clone=clone)
 

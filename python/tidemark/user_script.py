@@ -1,0 +1,37 @@
+"""Runs the user's script in this process, as Python itself would."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import sys
+import traceback
+from pathlib import Path
+
+
+class StepsDone(BaseException):
+    """Ends the script after its last wanted step; no `except Exception` of the user stops it."""
+
+
+def run_script(script: str, arguments: list[str], is_module: bool) -> None:
+    sys.argv = [script, *arguments]
+    if is_module:
+        sys.path.insert(0, os.getcwd())
+        runpy.run_module(script, run_name="__main__", alter_sys=True)
+    else:
+        sys.path.insert(0, str(Path(script).resolve().parent))
+        runpy.run_path(script, run_name="__main__")
+
+
+def script_traceback(error: BaseException) -> str:
+    """The traceback from the script's first line on: the frames of tidemark and runpy left out."""
+    ours = (str(Path(__file__).resolve().parent) + os.sep, "<frozen runpy>", runpy.__file__)
+    entries = error.__traceback__
+    while entries is not None and _file_of(entries).startswith(ours):
+        entries = entries.tb_next
+    return "".join(traceback.format_exception(type(error), error, entries))
+
+
+def _file_of(entry: object) -> str:
+    file: str = entry.tb_frame.f_code.co_filename  # type: ignore[attr-defined]
+    return file if file.startswith("<") else str(Path(file).resolve())
