@@ -1,6 +1,8 @@
 """On a real GPU: the tracker's peak beside the caching allocator's, and what tracking costs.
 
-    python tests/recording/gpu_facts.py > tests/recording/golden/gpu_facts.json
+    python tests/recording/gpu_facts.py
+
+What it printed once is kept in golden/gpu_facts.json.
 """
 
 from __future__ import annotations

@@ -1,0 +1,93 @@
+"""What tidemark.track costs on a real GPU: tracked over untracked training steps of three models.
+
+    python bench/tracker_cost_on_gpu.py
+
+A step that keeps the GPU busy hides the tracker's work on the CPU; one that waits for the CPU shows
+it. operators=False does without the ends of operators.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+import tidemark
+
+DEVICE = torch.device("cuda:0")
+ROUNDS, STEPS = 9, 10
+
+
+def gpt2() -> tuple[nn.Module, Callable[[], torch.Tensor]]:
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    model = GPT2LMHeadModel(GPT2Config()).to(DEVICE)
+    ids = torch.randint(50000, (8, 512), device=DEVICE)
+    return model, lambda: model(input_ids=ids, labels=ids).loss
+
+
+def llama() -> tuple[nn.Module, Callable[[], torch.Tensor]]:
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    config = LlamaConfig(hidden_size=2048, intermediate_size=5632, num_hidden_layers=12,
+                         num_attention_heads=16, num_key_value_heads=8, vocab_size=32000)
+    model = LlamaForCausalLM(config).to(DEVICE, torch.bfloat16)
+    ids = torch.randint(32000, (4, 1024), device=DEVICE)
+    return model, lambda: model(input_ids=ids, labels=ids).loss
+
+
+def resnet50() -> tuple[nn.Module, Callable[[], torch.Tensor]]:
+    import torchvision
+
+    model = torchvision.models.resnet50().to(DEVICE)
+    images = torch.randn(64, 3, 224, 224, device=DEVICE)
+    return model, lambda: model(images).sum()
+
+
+def cost(make: Callable[[], tuple[nn.Module, Callable[[], torch.Tensor]]]) -> dict[str, Any]:
+    """Median seconds of a step, tracked and untracked in turn; the tracker stays on in between."""
+    model, loss_of = make()
+    optimizer = torch.optim.AdamW(model.parameters(), foreach=True)
+
+    def seconds_a_step() -> float:
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        for _ in range(STEPS):
+            loss_of().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+        torch.cuda.synchronize()
+        return (time.perf_counter() - start) / STEPS
+
+    def tracked_seconds(operators: bool) -> float:
+        with tidemark.track(model, optimizer, operators=operators):
+            loss_of().backward()  # meets every module
+            optimizer.zero_grad()
+            return seconds_a_step()
+
+    seconds_a_step()
+    rounds = [(seconds_a_step(), tracked_seconds(True), tracked_seconds(False))
+              for _ in range(ROUNDS)]
+    plain, full, light = (statistics.median(one) for one in zip(*rounds))
+    return {"plain_seconds": round(plain, 5), "tracked": round(full / plain, 3),
+            "tracked_without_operators": round(light / plain, 3)}
+
+
+def main() -> None:
+    driver = subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"],
+                            capture_output=True, text=True, check=True).stdout.strip()
+    facts = {
+        "gpu": torch.cuda.get_device_name(), "driver": driver, "torch": torch.__version__,
+        "cost": {make.__name__: cost(make) for make in (gpt2, llama, resnet50)},
+    }
+    print(json.dumps(facts, indent=1))
+
+
+if __name__ == "__main__":
+    main()
