@@ -150,9 +150,9 @@ def track(
     oom="report" an out-of-memory error is explained on standard error. operators=False costs less,
     but what lives only inside operators is then not told from their results.
 
-    >>> with tidemark.track(model, optimizer, batch) as tracking:
-    ...     train_one_step()
-    >>> print(tracking.tape.peak())
+        with tidemark.track(model, optimizer, batch) as tracking:
+            train_one_step()
+        print(tracking.tape.peak())
     """
     from tidemark.recording.tracking import Tracking
 
