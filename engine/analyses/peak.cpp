@@ -7,6 +7,7 @@
 #include "tidemark/analyses/feed.h"
 #include "tidemark/analyses/naming.h"
 #include "tidemark/analyses/selection.h"
+#include "tidemark/base/saturating.h"
 #include "tidemark/replay/peak_keeper.h"
 
 namespace tidemark {
@@ -33,8 +34,9 @@ std::vector<ScopeShare> shares_of(const std::vector<LiveStorage>& alive, const T
   for (const LiveStorage& one : alive) {
     ScopeShare& share = by_scope[one.owner];
     const std::int64_t bytes = allocated_bytes(tables, one.state);
-    share.allocated_bytes += bytes;
-    share.categories[static_cast<std::size_t>(one.state.category)] += bytes;
+    std::int64_t& category = share.categories[static_cast<std::size_t>(one.state.category)];
+    share.allocated_bytes = add_saturating(share.allocated_bytes, bytes);
+    category = add_saturating(category, bytes);
   }
   std::vector<ScopeShare> shares;
   for (auto& [scope, share] : by_scope) {
