@@ -37,7 +37,7 @@ class StorageKey:
     device: torch.device
 
     def __hash__(self) -> int:
-        return self.storage._cdata
+        return int(self.storage._cdata)
 
     def __eq__(self, other: object) -> bool:
         return (

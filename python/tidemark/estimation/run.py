@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import sys
 import time
@@ -58,13 +57,10 @@ def run_estimate(options: EstimateOptions, program: Callable[[], None] | None = 
         patch_distributed(patches, options.world_size, options.rank)
         steps.watch()
         modules.watch()
-        # Python's garbage collector need not look at all that torch has made so far again and again.
-        gc.freeze()
         failure = failure_of(
             program or (lambda: run_script(options.script, options.arguments, options.module))
         )
     finally:
-        gc.unfreeze()
         modules.stop()
         steps.stop()
         progress.clear()
