@@ -45,6 +45,13 @@ std::vector<std::pair<Category, std::int64_t>> sorted_categories(const CategoryB
   return sorted;
 }
 
+std::string largest_part(const CategoryBytes& categories, std::int64_t total) {
+  const auto sorted = sorted_categories(categories);
+  if (sorted.empty()) return "-";
+  const auto& [category, bytes] = sorted.front();
+  return std::string(name_of(category)) + " " + percent_of(bytes, total);
+}
+
 void draw_bars(Page& page, const CategoryBytes& categories, std::int64_t total) {
   const auto sorted = sorted_categories(categories);
   if (sorted.empty()) return;

@@ -19,14 +19,6 @@ void add_largest(Page& page, const DevicePeak& peak) {
   table.draw(page);
 }
 
-// "Activation 62.0%"
-std::string largest_part(const ScopeShare& share) {
-  const auto sorted = sorted_categories(share.categories);
-  if (sorted.empty()) return "-";
-  return std::string(name_of(sorted.front().first)) + " " +
-         percent_of(sorted.front().second, share.allocated_bytes);
-}
-
 // As many as storages are listed; nothing where no module is known.
 void add_owners(Page& page, const DevicePeak& peak, const std::string& suffix) {
   const bool any = std::any_of(peak.owners.begin(), peak.owners.end(),
@@ -39,7 +31,8 @@ void add_owners(Page& page, const DevicePeak& peak, const std::string& suffix) {
     const ScopeShare& share = peak.owners[i];
     table.add({share.scope.empty() ? "(outside of modules)" : share.scope,
                page.bytes(share.allocated_bytes),
-               percent_of(share.allocated_bytes, peak.allocated_bytes), largest_part(share)});
+               percent_of(share.allocated_bytes, peak.allocated_bytes),
+               largest_part(share.categories, share.allocated_bytes)});
   }
   table.draw(page);
 }

@@ -48,14 +48,6 @@ void add_module_table(Page& page, const ScopesAnswer& answer, const std::string&
   table.draw(page);
 }
 
-// "Activation 62.0%": the largest part of a peak.
-std::string largest_part(const ScopeBytes& bytes) {
-  const auto sorted = sorted_categories(bytes.peak_categories);
-  if (sorted.empty()) return "-";
-  return std::string(name_of(sorted.front().first)) + " " +
-         percent_of(sorted.front().second, bytes.peak);
-}
-
 std::vector<TableColumn> call_columns() {
   return {{"calls", Align::Right},  {"before", Align::Right}, {"after", Align::Right},
           {"grown", Align::Right},  {"peak", Align::Right},   {"mostly", Align::Right},
@@ -70,7 +62,7 @@ std::vector<std::string> call_cells(const Page& page, const ScopeCalls& calls,
           page.bytes(bytes.after),
           page.change(bytes.grown),
           page.bytes(bytes.peak),
-          largest_part(bytes),
+          largest_part(bytes.peak_categories, bytes.peak),
           bytes_or_dash(page, calls.input_bytes),
           bytes_or_dash(page, calls.output_bytes),
           range_words(calls.first_event, calls.last_event),

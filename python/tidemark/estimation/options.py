@@ -6,6 +6,7 @@ import argparse
 from dataclasses import dataclass, field
 
 from tidemark.gpus import CATALOGUE, DEFAULT_GPU, Gpu, find_gpu
+from tidemark.script_options import add_script, count
 
 EXAMPLES = """\
 examples:
@@ -47,13 +48,6 @@ def _positive(text: str) -> int:
     return value
 
 
-def _count(text: str) -> int:
-    value = int(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError("must not be negative")
-    return value
-
-
 def _gpu(text: str) -> Gpu:
     try:
         return find_gpu(text)
@@ -75,8 +69,8 @@ def make_parser() -> argparse.ArgumentParser:
                         help="GPUs the script sees (default 1)")
     parser.add_argument("--world-size", type=_positive, default=1, metavar="N",
                         help="ranks of the distributed job; nothing is sent")
-    parser.add_argument("--rank", type=_count, default=0, metavar="R", help="which rank to be")
-    parser.add_argument("--steps", type=_count, default=2, metavar="K",
+    parser.add_argument("--rank", type=count, default=0, metavar="R", help="which rank to be")
+    parser.add_argument("--steps", type=count, default=2, metavar="K",
                         help="optimizer steps to run, 0 = to the script's end (default 2)")
     parser.add_argument("--save", default="", metavar="FILE.tape", help="write the tape as it goes")
     parser.add_argument("--json", action="store_true", help="the report as JSON")
@@ -87,15 +81,11 @@ def make_parser() -> argparse.ArgumentParser:
                         help="raise: as the real device would, where memory runs out")
     parser.add_argument("--no-cuda-choices", dest="cuda_choices", action="store_false",
                         help="take the kernels a CPU build takes (to compare with PyTorch's tools)")
-    parser.add_argument("--top", type=_count, default=10, metavar="N",
+    parser.add_argument("--top", type=count, default=10, metavar="N",
                         help="how many of the largest storages to list (default 10)")
-    parser.add_argument("--depth", type=_count, default=3, metavar="N",
+    parser.add_argument("--depth", type=count, default=3, metavar="N",
                         help="levels of modules to show, 0 = all (default 3)")
-    parser.add_argument("-m", dest="module", action="store_true",
-                        help="SCRIPT is the name of a module")
-    parser.add_argument("script", metavar="SCRIPT", help="the training script")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGS",
-                        help="the script's own arguments")
+    add_script(parser, "the training script")
     return parser
 
 

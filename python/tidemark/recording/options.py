@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from dataclasses import dataclass, field
 
+from tidemark.script_options import add_script, count
+
 EXAMPLES = """\
 examples:
   tidemark record train.py --batch-size 32        where did the memory go?
@@ -27,13 +29,6 @@ class RecordOptions:
     depth: int = 3
 
 
-def _count(text: str) -> int:
-    value = int(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError("must not be negative")
-    return value
-
-
 def parse_options(arguments: list[str]) -> RecordOptions:
     parser = argparse.ArgumentParser(
         prog="tidemark record",
@@ -41,15 +36,11 @@ def parse_options(arguments: list[str]) -> RecordOptions:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--steps", type=_count, default=0, metavar="K",
+    parser.add_argument("--steps", type=count, default=0, metavar="K",
                         help="end after K optimizer steps, 0 = at the script's end (default)")
     parser.add_argument("--save", default="", metavar="FILE.tape", help="keep the tape")
     parser.add_argument("--json", action="store_true", help="the report as JSON")
-    parser.add_argument("--depth", type=_count, default=3, metavar="N",
+    parser.add_argument("--depth", type=count, default=3, metavar="N",
                         help="how deep the tree of modules is shown, 0 = all (default 3)")
-    parser.add_argument("-m", dest="module", action="store_true",
-                        help="SCRIPT is the name of a module")
-    parser.add_argument("script", metavar="SCRIPT", help="the script")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGS",
-                        help="the script's own arguments")
+    add_script(parser, "the script")
     return RecordOptions(**vars(parser.parse_args(arguments)))
