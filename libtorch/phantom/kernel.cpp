@@ -32,6 +32,16 @@ bool shares_without_writing(const c10::FunctionSchema& schema) {
   });
 }
 
+// Autograd hands a gradient over as a view of what the backward made.
+void label_gradients(CallFrame& frame, StorageLog& log) {
+  for (std::size_t i = 0; i < frame.result_count(); ++i)
+    for_each_tensor(frame.result(i), [&](const at::Tensor& gradient) {
+      const StorageRecord* record =
+          is_phantom(gradient) && gradient.has_storage() ? record_of(gradient) : nullptr;
+      if (record) log.relabel(record->id, Category::Gradient);
+    });
+}
+
 std::vector<at::Tensor> tensors_of(const CallFrame& frame) {
   std::vector<at::Tensor> tensors;
   for (std::size_t i = 0; i < frame.count(); ++i)
@@ -70,13 +80,16 @@ void PhantomKernel::operator()(const c10::OperatorHandle& op, c10::DispatchKeySe
   }
   count_op();
   StorageLog& log = *storage_log();
-  Place place = place_of_call(log, frame.needs_grad());
-  PlaceGuard here(place, category_of_births(place, frame.touches_phantoms()));
-  if (facts_.special) {
-    set_current_call(named_call());
-    if (facts_.special(frame)) return;
-  }
-  run(frame, place);
+  Whereabouts here = find_whereabouts(log, frame.needs_grad());
+  PlaceGuard guard(here.place, category_of_births(here, frame.touches_phantoms()));
+  if (!run_special(frame)) run(frame, here.place);
+  if (here.makes_gradient) label_gradients(frame, log);
+}
+
+bool PhantomKernel::run_special(CallFrame& frame) {
+  if (!facts_.special) return false;
+  set_current_call(named_call());
+  return facts_.special(frame);
 }
 
 CallId PhantomKernel::named_call() {

@@ -37,6 +37,8 @@ class PhantomKernel final : public c10::OperatorKernel {
                   torch::jit::Stack* stack);
 
  private:
+  // False where the call is to go the common way.
+  bool run_special(CallFrame& frame);
   void run(CallFrame& frame, Place& place);
   const MemoEntry* find(const MemoKey& key);
   // Runs on twins; keeps the recipe where it may be used again.

@@ -5,6 +5,7 @@
 #include <ATen/record_function.h>
 #include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/function.h>
+#include <torch/csrc/autograd/functions/accumulate_grad.h>
 #include <torch/csrc/autograd/graph_task.h>
 
 #include <array>
@@ -42,9 +43,8 @@ void remember(const Forward& forward) {
   forward_at(next - 1, at::RecordFunction::currentThreadId()).store(both, std::memory_order_relaxed);
 }
 
-// Nothing for nodes that answer to no operator: those that add up a parameter's gradient.
-std::optional<Forward> forward_of_backward() {
-  const auto node = torch::autograd::get_current_node();
+// Nothing for nodes that answer to no operator: those that add up a leaf's gradient.
+std::optional<Forward> forward_of(const torch::autograd::Node* node) {
   if (!node || node->sequence_nr() == UINT64_MAX) return std::nullopt;
   const std::uint64_t both = forward_at(node->sequence_nr(), node->thread_id()).load();
   const auto source = static_cast<std::uint32_t>(both >> 32), module = static_cast<std::uint32_t>(both);
@@ -52,15 +52,23 @@ std::optional<Forward> forward_of_backward() {
                  module == 0 ? ScopeId() : ScopeId(module - 1)};
 }
 
+bool adds_up_gradient(const torch::autograd::Node* node) {
+  return dynamic_cast<const torch::autograd::AccumulateGrad*>(node) != nullptr;
+}
+
 StackId python_source(StorageLog& log) {
   const FindSource find = g_find_source.load();
   return find ? find(log) : StackId();
 }
 
-// A checkpoint's forward comes again inside the backward: it records, and has lines of its own.
-void place_in_backward(StorageLog& log, Place& place, bool records) {
+// A checkpoint's forward comes again inside the backward: it records, and has lines of its own. So
+// does a hook on a gradient, be it an optimizer's step.
+Whereabouts find_in_backward(StorageLog& log, bool records) {
+  Whereabouts here;
+  Place& place = here.place;
   const ScopeId module = current_module();
-  const auto forward = forward_of_backward();
+  const auto node = torch::autograd::get_current_node();
+  const auto forward = forward_of(node.get());
   place.phase = records ? Phase::Recompute : Phase::Backward;
   place.scope = module;
   if (!records && !module && forward) {
@@ -69,38 +77,42 @@ void place_in_backward(StorageLog& log, Place& place, bool records) {
   }
   if (!records && forward) place.stack = forward->source;
   if (!place.stack) place.stack = python_source(log);
+  here.makes_gradient = !forward && !place.stack && !g_in_optimizer && adds_up_gradient(node.get());
   if (!place.stack && forward) place.stack = forward->source;
+  return here;
 }
 
 }  // namespace
 
 void set_source_finder(FindSource find) { g_find_source = find; }
 
-Place place_of_call(StorageLog& log, bool needs_grad) {
-  Place place;
+Whereabouts find_whereabouts(StorageLog& log, bool needs_grad) {
   const bool records = needs_grad && c10::GradMode::is_enabled();
   if (torch::autograd::get_current_graph_task_id() != -1) {
-    place_in_backward(log, place, records);
-    if (records) remember({place.stack, *place.scope});
-    return place;
+    Whereabouts here = find_in_backward(log, records);
+    if (records) remember({here.place.stack, *here.place.scope});
+    return here;
   }
+  Whereabouts here;
+  Place& place = here.place;
   place.stack = python_source(log);
   place.scope = current_module();
   log.follow_backward({});
   if (records) remember({place.stack, *place.scope});
   if (g_in_optimizer) {
     place.phase = Phase::Optimizer;
-    return place;
+    return here;
   }
   if (records) begin_step_if_due(log);
   place.phase = log.step() > 0 ? Phase::Forward : Phase::Other;
-  return place;
+  return here;
 }
 
-Category category_of_births(const Place& place, bool uses_phantoms) {
-  switch (place.phase.value_or(Phase::Other)) {
+Category category_of_births(const Whereabouts& here, bool uses_phantoms) {
+  if (here.makes_gradient) return Category::Gradient;
+  switch (here.place.phase.value_or(Phase::Other)) {
     case Phase::Forward:
-      return uses_phantoms || *place.scope ? Category::Activation : Category::Input;
+      return uses_phantoms || *here.place.scope ? Category::Activation : Category::Input;
     case Phase::Recompute: return Category::Activation;
     case Phase::Backward:
     case Phase::Optimizer: return Category::Temporary;

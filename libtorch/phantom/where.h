@@ -10,13 +10,17 @@ namespace tidemark::phantom {
 using FindSource = StackId (*)(StorageLog& log);
 void set_source_finder(FindSource find);
 
+struct Whereabouts {
+  Place place;
+  bool makes_gradient = false;  // autograd is giving a leaf its gradient: the results are it
+};
 // Called once an operator, before its results are made.
-Place place_of_call(StorageLog& log, bool needs_grad);
+Whereabouts find_whereabouts(StorageLog& log, bool needs_grad);
 
 // What results of such a call are, until somebody says more: activations in a forward, temporaries
 // in a backward and in an optimizer's step. What a step makes of nothing, outside of modules, is
 // its input.
-Category category_of_births(const Place& place, bool uses_phantoms);
+Category category_of_births(const Whereabouts& here, bool uses_phantoms);
 
 // A training step begins with the first operator, or module call, that records gradients.
 void begin_step_if_due(StorageLog& log);

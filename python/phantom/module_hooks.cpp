@@ -1,13 +1,10 @@
-// Called at every border of a module call and for every gradient: no Python code runs on the way.
+// Called at every border of a module call: no Python code runs on the way.
 #include "module_hooks.h"
-
-#include <torch/csrc/autograd/python_variable.h>
 
 #include <unordered_map>
 
+#include "../hooks/bordered_call.h"
 #include "tidemark/torch/phantom/module_calls.h"
-#include "tidemark/torch/phantom/phantom_tensor.h"
-#include "tidemark/torch/phantom/session.h"
 
 namespace py = pybind11;
 
@@ -23,35 +20,27 @@ void set_callback(py::object*& slot, py::object callback) {
   delete std::exchange(slot, callback.is_none() ? nullptr : new py::object(std::move(callback)));
 }
 
-void before(py::handle module, py::handle inputs) {
-  auto found = g_modules.find(module.ptr());
+void take_inputs(std::span<PyObject* const> args) {
+  py::tuple inputs(args.size());
+  for (std::size_t i = 0; i < args.size(); ++i)
+    inputs[i] = py::reinterpret_borrow<py::object>(args[i]);
+  (*g_take_inputs)(inputs);
+}
+
+void before(PyObject* module, std::span<PyObject* const> args) {
+  auto found = g_modules.find(module);
   if (found == g_modules.end() && g_meet) {
-    (*g_meet)(module);
-    found = g_modules.find(module.ptr());
+    (*g_meet)(py::handle(module));
+    found = g_modules.find(module);
   }
   if (found == g_modules.end()) return;
-  if (!current_module() && g_take_inputs) (*g_take_inputs)(inputs);
+  if (!current_module() && g_take_inputs) take_inputs(args);
   begin_module(found->second);
 }
 
-void after(py::handle module, py::handle, py::handle) {
-  const auto found = g_modules.find(module.ptr());
+void after(PyObject* module) {
+  const auto found = g_modules.find(module);
   if (found != g_modules.end()) end_module(found->second);
-}
-
-void label_gradient(const at::Tensor& gradient) {
-  if (!gradient.has_storage()) return;
-  const StorageRecord* record = record_of(gradient);
-  StorageLog* log = record ? storage_log(record->session) : nullptr;
-  if (log) log->relabel(record->id, Category::Gradient);
-}
-
-void label_gradient_of(py::handle parameter) {
-  const at::Tensor& gradient = THPVariable_Unpack(parameter.ptr()).grad();
-  if (!gradient.defined()) return;
-  if (!gradient.is_sparse()) return label_gradient(gradient);
-  label_gradient(gradient._indices());
-  label_gradient(gradient._values());
 }
 
 void forget_all() {
@@ -74,9 +63,10 @@ void bind_module_hooks(py::module_& m) {
   m.def("forget_module", [](std::uintptr_t id) {
     g_modules.erase(reinterpret_cast<PyObject*>(id));
   });
-  m.def("before_module", &before);
-  m.def("after_module", &after);
-  m.def("label_gradient_of", &label_gradient_of);
+  // Stands in for torch.nn.Module's method that calls forward: hooks on all modules would send
+  // every call the slow way.
+  m.def("watched_module_call",
+        [](py::handle original) { return bordered_method(original, {&before, &after}); });
 }
 
 }  // namespace tidemark::phantom

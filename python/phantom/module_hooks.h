@@ -1,4 +1,4 @@
-// Hooks of PyTorch's modules and parameters that do their work in C++.
+// Follows the calls of PyTorch's modules, in C++.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -1,7 +1,7 @@
 """Follows module calls: names them, and labels what modules own and are given.
 
-The hooks are C++; Python runs when a module is met for the first time, and for the inputs of
-outermost calls.
+Each call goes through C++; Python runs when a module is met for the first time, and for the inputs
+of outermost calls.
 """
 
 from __future__ import annotations
@@ -11,32 +11,28 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from torch.utils.weak import WeakIdKeyDictionary
 
 from tidemark.estimation.labels import label, label_tensors
 from tidemark.virtual_cuda.library import library
+from tidemark.virtual_cuda.patches import Patches
 
 
 class ModuleCalls:
-    """Hooks on every module; the outermost one that is called gives its tree the names."""
+    """Watches every module; the outermost one that is called gives its tree the names."""
 
     def __init__(self) -> None:
         self._roots: dict[str, int] = {}  # how many have that name
         self._hooked = WeakIdKeyDictionary()  # parameters
-        self._handles: list[Any] = []
+        self._patches = Patches()
 
     def watch(self) -> None:
         library().watch_modules(self._name_tree, self._take_inputs)
-        self._handles = [
-            register_module_forward_pre_hook(library().before_module),
-            register_module_forward_hook(library().after_module, always_call=True),
-        ]
+        watched = library().watched_module_call(nn.Module._call_impl)
+        self._patches.set(nn.Module, "_call_impl", watched)
 
     def stop(self) -> None:
-        for handle in self._handles:
-            handle.remove()
-        self._handles = []
+        self._patches.restore()
         library().unwatch_modules()
 
     @staticmethod
@@ -62,15 +58,14 @@ class ModuleCalls:
         return name if number == 1 else f"{name}_{number}"
 
     def _hook(self, parameter: nn.Parameter) -> None:
-        """Its gradient is labelled as soon as it is there."""
-        if parameter.is_leaf and parameter.requires_grad and parameter not in self._hooked:
+        """Gradients of plain parameters are known as such where they arise; those of sharded or
+        wrapped ones are labelled here, as soon as they are there."""
+        if type(parameter) is nn.Parameter or parameter in self._hooked:
+            return
+        if parameter.is_leaf and parameter.requires_grad:
             self._hooked[parameter] = True
-            is_plain = type(parameter) is nn.Parameter
-            parameter.register_post_accumulate_grad_hook(  # type: ignore[no-untyped-call]
-                library().label_gradient_of if is_plain else label_gradient
-            )
+            parameter.register_post_accumulate_grad_hook(label_gradient)  # type: ignore[no-untyped-call]
 
 
 def label_gradient(parameter: torch.Tensor) -> None:
-    """Of a parameter that is a tensor of another kind: sharded, or wrapped."""
     label(parameter.grad, "Gradient")
