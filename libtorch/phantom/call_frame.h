@@ -17,13 +17,11 @@ template <class Visit>
 void for_each_tensor(const c10::IValue& value, Visit&& visit) {
   if (value.isTensor()) {
     visit(value.toTensor());
-  } else if (value.isTensorList()) {
-    for (const at::Tensor& tensor : value.toTensorList()) visit(tensor);
-  } else if (value.isOptionalTensorList()) {
-    for (const std::optional<at::Tensor>& tensor : value.toOptionalTensorList())
-      visit(tensor ? *tensor : at::Tensor());
   } else if (value.isList()) {
-    for (const c10::IValue& one : value.toListRef()) for_each_tensor(one, visit);
+    for (const c10::IValue& one : value.toListRef()) {
+      if (one.isNone() && value.isOptionalTensorList()) visit(at::Tensor());
+      else for_each_tensor(one, visit);
+    }
   }
 }
 
@@ -84,6 +82,8 @@ class CallFrame {
     stack_.resize(base_);
     for (c10::IValue& value : args) stack_.push_back(std::move(value));
   }
+  // Takes argument by argument: leaves nothing where a tensor was.
+  at::Tensor take_tensor(std::size_t i) { return std::move(stack_[base_ + i]).toTensor(); }
   // Takes the arguments off the stack; results are pushed in their place.
   void drop_args() { torch::jit::drop(stack_, count_); }
   void push(c10::IValue value) { stack_.push_back(std::move(value)); }

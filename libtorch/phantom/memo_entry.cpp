@@ -67,8 +67,15 @@ bool learn_result(const c10::IValue& value, ResultRule& rule, Learner& learner) 
 // Makes the outputs of one call in order.
 class Maker {
  public:
-  Maker(c10::DeviceIndex device, const Place& place, std::vector<at::Tensor> inputs)
-      : device_(device), place_(place), inputs_(std::move(inputs)) {}
+  Maker(c10::DeviceIndex device, const Place& place) : device_(device), place_(place) {}
+
+  // The frame's arguments are results of the past now.
+  void take_inputs(CallFrame& frame) {
+    for (std::size_t i = 0; i < frame.count(); ++i) {
+      if (frame.arg(i).isTensor()) inputs_.push_back(frame.take_tensor(i));
+      else for_each_tensor(frame.arg(i), [&](const at::Tensor& t) { inputs_.push_back(t); });
+    }
+  }
 
   at::Tensor make(const OutputRule& rule) {
     if (rule.from == From::Undefined) return {};
@@ -90,7 +97,7 @@ class Maker {
 
   c10::DeviceIndex device_;
   const Place& place_;
-  std::vector<at::Tensor> inputs_;
+  c10::SmallVector<at::Tensor, 8> inputs_;
   c10::SmallVector<at::Tensor, 4> outputs_;
 };
 
@@ -114,11 +121,8 @@ std::unique_ptr<MemoEntry> MemoEntry::learn(CallFrame& frame,
 }
 
 void MemoEntry::apply(CallFrame& frame, const Place& place) const {
-  std::vector<at::Tensor> inputs;
-  if (uses_inputs_)
-    for (std::size_t i = 0; i < frame.count(); ++i)
-      for_each_tensor(frame.arg(i), [&](const at::Tensor& t) { inputs.push_back(t); });
-  Maker maker(frame.device().index(), place, std::move(inputs));
+  Maker maker(frame.device().index(), place);
+  if (uses_inputs_) maker.take_inputs(frame);
   frame.drop_args();
   for (const ResultRule& result : results_) {
     if (result.is_constant) {

@@ -67,8 +67,7 @@ class KeyMaker {
     else if (value.isString()) mix_string(value.toStringRef());
     else if (value.isDevice()) mark(Mark::Device, static_cast<std::uint64_t>(value.toDevice().type()));
     else if (value.isGenerator()) mark(Mark::Generator);
-    else if (value.isIntList()) mix_ints(value.toIntVector());
-    else if (value.isList() || value.isOptionalTensorList()) return mix_list(value);
+    else if (value.isList()) return mix_list(value);
     else return false;
     return true;
   }
@@ -83,20 +82,11 @@ class KeyMaker {
     mark(Mark::String, std::hash<std::string>{}(text) >> 8);
   }
 
-  void mix_ints(const std::vector<std::int64_t>& values) {
+  bool mix_list(const c10::IValue& list) {
+    const auto values = list.toListRef();
     mark(Mark::List, values.size());
-    for (std::int64_t value : values) key_.mix(static_cast<std::uint64_t>(value));
-  }
-
-  bool mix_list(const c10::IValue& value) {
-    if (value.isTensorList() || value.isOptionalTensorList()) {
-      mark(Mark::List);
-      for_each_tensor(value, [&](const at::Tensor& tensor) { mix_tensor(tensor); });
-      return true;
-    }
-    mark(Mark::List, value.toListRef().size());
-    for (const c10::IValue& one : value.toListRef())
-      if (!mix(one)) return false;
+    for (const c10::IValue& value : values)
+      if (!mix(value)) return false;
     return true;
   }
 
