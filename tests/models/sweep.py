@@ -18,7 +18,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from tidemark.virtual_cuda import load, open_gpus  # noqa: E402
+from tidemark.virtual_cuda import load  # noqa: E402
 
 load()  # before torch
 
@@ -28,7 +28,8 @@ import transformers  # noqa: E402
 from forked import run_forked  # noqa: E402
 from small_configs import small_config  # noqa: E402
 from sweep_table import good_enough, markdown_table, summary  # noqa: E402
-from tidemark.gpus import find_gpu  # noqa: E402
+from tidemark.estimation.options import EstimateOptions  # noqa: E402
+from tidemark.estimation.run import run_estimate  # noqa: E402
 from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES  # noqa: E402
 
 
@@ -45,15 +46,32 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
 
 
 def on_virtual_gpu(model_class: type[torch.nn.Module], model_type: str) -> dict[str, Any]:
-    from tidemark.virtual_cuda import library
+    """Trains as `tidemark estimate` runs scripts: modules, optimizers and steps are followed."""
+    facts: dict[str, Any] = {}
+    errors: list[BaseException] = []
 
-    open_gpus(find_gpu("h100"))
-    facts = training.train(model_class, model_type, "cuda")
-    facts["peak"] = library().counters(0)["allocated_peak"]
-    # Weights, two moments and one gradient at least: a peak below that would be a lie.
+    def program() -> None:
+        try:
+            facts.update(training.train(model_class, model_type, "cuda"))
+        except BaseException as error:
+            errors.append(error)
+
+    outcome = run_estimate(EstimateOptions(steps=0, quiet=True), program)
+    for error in errors:
+        raise error
+    facts["peak"] = outcome.facts["devices"][0]["peak_allocated_bytes"]
+    check_answer(facts, outcome.facts)
+    return facts
+
+
+def check_answer(facts: dict[str, Any], answer: dict[str, Any]) -> None:
+    """Weights, two moments and one gradient at least: a peak below that would be a lie."""
     if facts["trained"] == facts["tensors"] and facts["peak"] < 4 * 2 * facts["elements"]:
         raise RuntimeError(f"the peak of {facts['peak']} bytes cannot be true")
-    return facts
+    if answer["steps"] != training.STEPS:
+        raise RuntimeError(f"{answer['steps']} steps were seen of {training.STEPS}")
+    if not any(peak["phase"] == "forward" for m in answer["modules"] for peak in m["peaks"]):
+        raise RuntimeError("no module was seen in a forward")
 
 
 def try_type(model_type: str, timeout: float, cpu_only: bool) -> dict[str, Any]:
