@@ -13,4 +13,9 @@ bool run_parts(CallFrame& frame) {
   return false;
 }
 
+bool run_shared_kernel(CallFrame& frame) {
+  frame.op().callBoxedForDispatchKey(c10::DispatchKey::CPU, frame.stack());
+  return true;
+}
+
 }  // namespace tidemark::phantom

@@ -7,5 +7,7 @@ namespace tidemark::phantom {
 
 // Calls the kernel that is made of other operators; those come to us one by one.
 bool run_parts(CallFrame& frame);
+// The same for operators whose one kernel, made of others, is registered for CPU and CUDA alike.
+bool run_shared_kernel(CallFrame& frame);
 
 }  // namespace tidemark::phantom

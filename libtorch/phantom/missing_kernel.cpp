@@ -30,6 +30,13 @@ std::string first_sentence(const std::string& message) {
                  " (torch.library.register_fake gives it one)");
 }
 
+[[noreturn]] void refuse(const CallFrame& frame, const Place& place) {
+  TORCH_CHECK_NOT_IMPLEMENTED(
+      false, name_of_call(frame) + " cannot run on a virtual GPU, at " +
+                 describe_source(place.stack) +
+                 ": there are no quantized tensors, and of sparse ones those in coordinates (COO)");
+}
+
 class HostCall {
  public:
   HostCall(CallFrame& frame, const Place& place) : frame_(frame), place_(place) {}
@@ -90,6 +97,7 @@ class HostCall {
     if (!result.defined()) return result;
     for (auto& [host, phantom] : hosts_)
       if (host.is_same(result)) return phantom;
+    check_is_plain(result, frame_, place_);
     const auto bytes = static_cast<std::int64_t>(result.storage().nbytes());
     return make_phantom(new_storage(frame_.device().index(), bytes, place_), result.dtype(),
                         {result.sizes(), result.strides(), result.storage_offset()});
@@ -101,6 +109,12 @@ class HostCall {
 };
 
 }  // namespace
+
+void check_is_plain(const at::Tensor& result, const CallFrame& frame, const Place& place) {
+  if (result.layout() != at::kStrided || result.is_quantized()) refuse(frame, place);
+}
+
+bool refuse_layout(CallFrame& frame) { refuse(frame, current_place()); }
 
 void ask_cpu_for_shapes(CallFrame& frame, const Place& place) { HostCall(frame, place).run(); }
 

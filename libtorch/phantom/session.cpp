@@ -18,6 +18,7 @@
 #include "tidemark/torch/phantom/own_randomness.h"
 #include "tidemark/torch/phantom/recurrent.h"
 #include "tidemark/torch/phantom/registration.h"
+#include "tidemark/torch/phantom/sparse.h"
 #include "tidemark/torch/phantom/value_questions.h"
 #include "tidemark/torch/phantom/where.h"
 
@@ -69,6 +70,7 @@ void open_session(const SessionOptions& options) {
   install_recurrent_nets();
   if (options.kernels) {
     register_kernels();
+    register_sparse_kernels();
     install_hollow_memory();
     register_hollow_kernels();
   }
@@ -80,6 +82,7 @@ void close_session() {
   if (g_options.kernels) {
     deregister_hollow_kernels();
     remove_hollow_memory();
+    deregister_sparse_kernels();
     deregister_kernels();
   }
   remove_recurrent_nets();

@@ -12,6 +12,7 @@
 #include "tidemark/torch/phantom/grouped_matmul.h"
 #include "tidemark/torch/phantom/host_copies.h"
 #include "tidemark/torch/phantom/masked_index.h"
+#include "tidemark/torch/phantom/missing_kernel.h"
 #include "tidemark/torch/phantom/plausible_values.h"
 #include "tidemark/torch/phantom/recurrent.h"
 #include "tidemark/torch/phantom/value_questions.h"
@@ -53,6 +54,10 @@ constexpr std::array kCatalogue = {
     Entry{"aten::slice_scatter", &run_parts},
     Entry{"aten::diagonal_scatter", &run_parts},
     Entry{"aten::as_strided_scatter", &run_parts},
+    Entry{"aten::_to_sparse", &run_shared_kernel},
+    Entry{"aten::quantize_per_tensor", &refuse_layout},
+    Entry{"aten::quantize_per_tensor_dynamic", &refuse_layout},
+    Entry{"aten::quantize_per_channel", &refuse_layout},
     Entry{"aten::_use_cudnn_ctc_loss", &answer_no},
     Entry{"aten::_use_miopen_ctc_loss", &answer_no},
     Entry{"aten::_fused_sdp_choice", &answer_attention},

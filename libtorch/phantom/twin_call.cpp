@@ -61,6 +61,7 @@ class TwinCall {
     if (!result.defined() || !result.device().is_meta()) return result;
     for (auto& [twin, phantom] : twins_)
       if (twin.is_same(result)) return phantom;
+    check_is_plain(result, frame_, place_);
     adopt_storage(result.storage(), frame_.device().index(), place_);
     at::Tensor phantom =
         make_phantom(result.storage(), result.dtype(),
