@@ -28,6 +28,15 @@ class PythonLock {
   PyGILState_STATE state_;
 };
 
+// A thread changes its own frames only, so it may look at the top one without Python's lock.
+bool runs_python(const PyThreadState* thread) {
+#if PY_VERSION_HEX >= 0x030D0000
+  return thread->current_frame != nullptr;
+#else
+  return thread->cframe->current_frame != nullptr;
+#endif
+}
+
 std::string text_of(PyObject* text) {
   const char* utf8 = text ? PyUnicode_AsUTF8(text) : nullptr;
   if (!utf8) PyErr_Clear();
@@ -64,9 +73,9 @@ StackId line_of(PyFrameObject* frame, PyCodeObject* code, CodeFacts& facts, Stor
 void set_hidden_folders(std::vector<std::string> folders) { g_hidden = std::move(folders); }
 
 StackId find_python_source(StorageLog& log) {
-  // PyTorch lets go of Python's lock inside operators; a thread that never ran Python has no frames.
-  if (!PyGILState_GetThisThreadState()) return {};
-  const PythonLock lock;
+  const PyThreadState* thread = PyGILState_GetThisThreadState();
+  if (!thread || !runs_python(thread)) return {};  // most of a backward
+  const PythonLock lock;  // PyTorch lets go of it inside operators
   PyFrameObject* frame = PyEval_GetFrame();
   Py_XINCREF(frame);
   StackId found;
