@@ -56,7 +56,7 @@ test-virtual-gpus: $(STAMPS)/installed
 	$(PY) -m pytest -q tests/oracle
 
 test-models: $(STAMPS)/installed  ## every model type of transformers on virtual GPUs, into docs/models.md
-	$(PY) tests/models/sweep.py --jobs $(JOBS) --timeout 90 --markdown docs/models.md
+	$(PY) tests/models/sweep.py --jobs $(JOBS) --timeout 240 --markdown docs/models.md
 
 bench: $(STAMPS)/system $(STAMPS)/installed  ## the benchmarks: ratios beside plain passes and PyTorch's tools
 	cmake --preset bench
