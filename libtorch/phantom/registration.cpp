@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tidemark/torch/phantom/kernel.h"
+#include "tidemark/torch/phantom/quick_views.h"
 #include "tidemark/torch/phantom/silent_override.h"
 
 namespace tidemark::phantom {
@@ -37,6 +38,12 @@ bool is_collective(const OperatorHandle& op) {
   return op.schema().name().starts_with("c10d::") && op.hasKernelForDispatchKey(DispatchKey::CUDA);
 }
 
+c10::KernelFunction kernel_for(const OperatorHandle& op) {
+  c10::KernelFunction quick = quick_view(op);
+  if (quick.isValid()) return quick;
+  return c10::KernelFunction::makeFromBoxedFunctor(std::make_unique<PhantomKernel>(op));
+}
+
 // For operators without a kernel of their own on the CUDA key: those registered later.
 void late_operator(const OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
   PhantomKernel* kernel = nullptr;
@@ -60,8 +67,7 @@ void register_kernels() {
   for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {
     const auto op = dispatcher.findSchema(name);
     if (!op || is_only_composite(*op) || is_collective(*op)) continue;
-    g_handles.push_back(
-        override.put(name, DispatchKey::CUDA, std::make_unique<PhantomKernel>(*op)));
+    g_handles.push_back(override.put(name, DispatchKey::CUDA, kernel_for(*op)));
   }
 }
 

@@ -15,9 +15,13 @@ class SilentOverride {
   template <class Kernel>
   c10::RegistrationHandleRAII put(const c10::OperatorName& name, c10::DispatchKey key,
                                   std::unique_ptr<Kernel> kernel) {
-    return c10::Dispatcher::singleton().registerImpl(
-        name, key, c10::KernelFunction::makeFromBoxedFunctor(std::move(kernel)), {}, nullptr,
-        "tidemark");
+    return put(name, key, c10::KernelFunction::makeFromBoxedFunctor(std::move(kernel)));
+  }
+
+  c10::RegistrationHandleRAII put(const c10::OperatorName& name, c10::DispatchKey key,
+                                  c10::KernelFunction kernel) {
+    return c10::Dispatcher::singleton().registerImpl(name, key, std::move(kernel), {}, nullptr,
+                                                     "tidemark");
   }
 
  private:

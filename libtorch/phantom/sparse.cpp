@@ -125,10 +125,9 @@ at::Tensor& mul_out(const at::Tensor& self, const at::Tensor& other, at::Tensor&
 }
 
 template <class Function>
-void put(const char* name, const char* overload, Function function) {
-  g_handles.push_back(c10::Dispatcher::singleton().registerImpl(
-      {name, overload}, DispatchKey::SparseCUDA,
-      c10::KernelFunction::makeFromUnboxedFunction(function), {}, nullptr, "tidemark"));
+void put(SilentOverride& override, const char* name, const char* overload, Function function) {
+  g_handles.push_back(override.put({name, overload}, DispatchKey::SparseCUDA,
+                                   c10::KernelFunction::makeFromUnboxedFunction(function)));
 }
 
 }  // namespace
@@ -146,9 +145,9 @@ void register_sparse_kernels() {
       g_handles.push_back(override.put(name, DispatchKey::SparseCUDA,
                                        std::make_unique<BorrowedKernel>(name)));
   }
-  put("aten::_coalesce", "", TORCH_FN(coalesce));
-  put("aten::add", "out", TORCH_FN(add_out));
-  put("aten::mul", "out", TORCH_FN(mul_out));
+  put(override, "aten::_coalesce", "", TORCH_FN(coalesce));
+  put(override, "aten::add", "out", TORCH_FN(add_out));
+  put(override, "aten::mul", "out", TORCH_FN(mul_out));
 }
 
 void deregister_sparse_kernels() { g_handles.clear(); }
