@@ -1,10 +1,12 @@
-"""Modules in the estimate's text: who owns the peak, and how high each rises by itself."""
+"""Modules in a report's text: who owns the peak, and how high each rises by itself."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
-from tidemark.estimation.sizes import format_bytes
+from tidemark.reporting.sizes import format_bytes
 
 OUTSIDE = "(outside of modules)"
 LEAST_SHARE = 0.01  # of the peak, for a row of its own
@@ -13,19 +15,23 @@ LEAST_SHARE = 0.01  # of the peak, for a row of its own
 def owners_lines(device: dict[str, Any], depth: int, width: int) -> list[str]:
     """The peak as a tree of modules, what is below one percent left out."""
     totals: dict[str, int] = {}
+    categories: dict[str, Counter[str]] = {}
     for owner in device["owners"]:
         parts = owner["scope"].split(".") if owner["scope"] else [OUTSIDE]
         for level in range(1, min(len(parts), depth or len(parts)) + 1):
             path = ".".join(parts[:level])
             totals[path] = totals.get(path, 0) + owner["allocated_bytes"]
+            categories.setdefault(path, Counter()).update(owner["categories"])
     if not set(totals) - {OUTSIDE}:
         return []
-    least = LEAST_SHARE * device["peak_allocated_bytes"]
+    peak = device["peak_allocated_bytes"]
+    shown = [path for path in in_tree_order(totals) if totals[path] >= LEAST_SHARE * peak]
+    names = max(len(indented(path)) for path in shown)
     lines = ["", "  who owns it"]
-    for path in in_tree_order(totals):
-        if totals[path] >= least:
-            share = 100 * totals[path] / device["peak_allocated_bytes"]
-            lines.append(f"  {format_bytes(totals[path]):>12}  {share:5.1f} %  {indented(path)}"[:width])
+    for path in shown:
+        line = (f"  {format_bytes(totals[path]):>12}  {100 * totals[path] / peak:5.1f} %  "
+                f"{indented(path):<{names}}")
+        lines.append(with_mixture(line, categories[path], width))
     return lines
 
 
@@ -35,15 +41,36 @@ def modules_part(modules: list[dict[str, Any]], width: int) -> str:
               if any(peak["phase"] == name for module in modules for peak in module["peaks"])]
     if not phases:
         return ""
+    names = max(len("module"), *(len(indented(module["module"])) for module in modules))
     lines = ["peak while a module runs",
-             f"  {'parameters':>12}" + "".join(f"{phase:>13}" for phase in phases) + "  module"]
+             f"  {'parameters':>12}" + "".join(f"{phase:>13}" for phase in phases)
+             + f"  {'module':<{names}}  the highest is"]
     for module in modules:
         cells = [f"  {format_bytes(module['parameter_bytes']) if module['parameter_bytes'] else '-':>12}"]
         for phase in phases:
             found = [peak["peak_bytes"] for peak in module["peaks"] if peak["phase"] == phase]
             cells.append(f"{format_bytes(max(found)) if found else '-':>13}")
-        lines.append(("".join(cells) + "  " + indented(module["module"]))[:width])
+        cells.append(f"  {indented(module['module']):<{names}}")
+        lines.append(with_mixture("".join(cells), categories_of_highest(module), width))
     return "\n".join(lines)
+
+
+def categories_of_highest(module: dict[str, Any]) -> dict[str, int]:
+    """Of the module's highest peak in any phase; nothing if it never ran."""
+    peaks = sorted(module["peaks"], key=lambda peak: -int(peak["peak_bytes"]))
+    return dict(peaks[0]["categories"]) if peaks else {}
+
+
+def with_mixture(line: str, categories: Mapping[str, int], width: int) -> str:
+    """The line and, as far as there is room, the shares of categories, the largest first."""
+    total = sum(categories.values())
+    separator = "  "
+    for name, count in sorted(categories.items(), key=lambda item: (-item[1], item[0])):
+        share = f"{separator}{name} {100 * count / total:.0f} %" if count else ""
+        if count < LEAST_SHARE * total or len(line) + len(share) > width:
+            break
+        line, separator = line + share, ", "
+    return line.rstrip()[:width]
 
 
 def indented(path: str) -> str:
