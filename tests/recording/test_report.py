@@ -61,19 +61,27 @@ def test_without_modules_there_is_no_tree() -> None:
     assert owners_lines(only, 0, 80) == []
 
 
-def test_a_module_shows_the_mixture_of_its_highest_phase() -> None:
+def test_a_module_shows_its_peaks_and_what_the_highest_is_made_of() -> None:
     peaks = [
         {"phase": "forward", "peak_bytes": 2 * MIB, "categories": {"Activation": 2 * MIB}},
         {"phase": "backward", "peak_bytes": 4 * MIB,
          "categories": {"Activation": MIB, "Gradient": 3 * MIB}},
     ]
     modules = [{"module": "Net", "parameter_bytes": MIB, "peaks": peaks},
-               {"module": "Net.a", "parameter_bytes": 0, "peaks": []}]
+               {"module": "Net.a", "parameter_bytes": 0, "peaks": []},
+               {"module": "Net.b", "parameter_bytes": 0, "peaks": peaks[:1]}]
     assert modules_part(modules, 80).split("\n") == [
         "peak while a module runs",
-        "    parameters      forward     backward  module  the highest is",
-        "      1.00 MiB     2.00 MiB     4.00 MiB  Net     Gradient 75 %, Activation 25 %",
+        "    parameters      forward     backward  module",
+        "      1.00 MiB     2.00 MiB     4.00 MiB  Net",
         "             -            -            -    a",
+        "             -     2.00 MiB            -    b",
+        "",
+        "the highest of these by category, in percent",
+        "  Activation  Gradient  module",
+        "        25.0      75.0  Net",
+        "           -         -    a",
+        "       100.0       0.0    b",
     ]
 
 

@@ -41,24 +41,36 @@ def modules_part(modules: list[dict[str, Any]], width: int) -> str:
               if any(peak["phase"] == name for module in modules for peak in module["peaks"])]
     if not phases:
         return ""
-    names = max(len("module"), *(len(indented(module["module"])) for module in modules))
     lines = ["peak while a module runs",
-             f"  {'parameters':>12}" + "".join(f"{phase:>13}" for phase in phases)
-             + f"  {'module':<{names}}  the highest is"]
+             f"  {'parameters':>12}" + "".join(f"{phase:>13}" for phase in phases) + "  module"]
     for module in modules:
         cells = [f"  {format_bytes(module['parameter_bytes']) if module['parameter_bytes'] else '-':>12}"]
         for phase in phases:
             found = [peak["peak_bytes"] for peak in module["peaks"] if peak["phase"] == phase]
             cells.append(f"{format_bytes(max(found)) if found else '-':>13}")
-        cells.append(f"  {indented(module['module']):<{names}}")
-        lines.append(with_mixture("".join(cells), categories_of_highest(module), width))
-    return "\n".join(lines)
+        lines.append(("".join(cells) + "  " + indented(module["module"]))[:width])
+    return "\n".join([*lines, *shares_lines(modules, width)])
 
 
-def categories_of_highest(module: dict[str, Any]) -> dict[str, int]:
-    """Of the module's highest peak in any phase; nothing if it never ran."""
-    peaks = sorted(module["peaks"], key=lambda peak: -int(peak["peak_bytes"]))
-    return dict(peaks[0]["categories"]) if peaks else {}
+def shares_lines(modules: list[dict[str, Any]], width: int) -> list[str]:
+    """What each module's highest peak was made of."""
+    highest = {module["module"]: max(module["peaks"], key=lambda peak: int(peak["peak_bytes"]))
+               for module in modules if module["peaks"]}
+    total = sum((Counter(peak["categories"]) for peak in highest.values()), Counter[str]())
+    names = [name for name, count in total.most_common() if count >= LEAST_SHARE * total.total()]
+    lines = ["", "the highest of these by category, in percent",
+             "".join(f"  {name}" for name in names) + "  module"]
+    for module in modules:
+        cells = [share_of(name, highest.get(module["module"])) for name in names]
+        lines.append(("".join(cells) + "  " + indented(module["module"]))[:width])
+    return lines
+
+
+def share_of(category: str, peak: dict[str, Any] | None) -> str:
+    """A cell as wide as the category's name; a dash where the module never ran."""
+    share = "-" if peak is None else (
+        f"{100 * peak['categories'].get(category, 0) / max(peak['peak_bytes'], 1):.1f}")
+    return f"  {share:>{len(category)}}"
 
 
 def with_mixture(line: str, categories: Mapping[str, int], width: int) -> str:
