@@ -39,12 +39,13 @@ def main() -> None:
     parser.add_argument("--layers", type=int, default=6)
     parser.add_argument("--batch", type=int, default=1024)
     parser.add_argument("--steps", type=int, default=5)
+    parser.add_argument("--device", default="cuda")
     args = parser.parse_args()
 
-    model = Net(args.width, args.layers, args.reentrant).cuda()
+    model = Net(args.width, args.layers, args.reentrant).to(args.device)
     optimizer = torch.optim.Adam(model.parameters())
     for step in range(args.steps):
-        loss = model(torch.randn(args.batch, args.width, device="cuda")).square().mean()
+        loss = model(torch.randn(args.batch, args.width, device=args.device)).square().mean()
         loss.backward()
         optimizer.step()
         optimizer.zero_grad()

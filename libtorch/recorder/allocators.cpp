@@ -115,6 +115,14 @@ NotedMetaAllocator& meta_allocator() {
   return *allocator;
 }
 
+// Known from the first storage on that is watched, which may be before any recording.
+c10::Allocator* inner_cpu_allocator() {
+  NotedCpuAllocator& noted = cpu_allocator();
+  c10::Allocator* const current = c10::GetAllocator(c10::kCPU);
+  if (!noted.inner() && current->raw_deleter() != nullptr) noted.set_inner(current);
+  return noted.inner();
+}
+
 // Only as much priority as it takes: what others set later must still be able to win.
 void set_allocator(c10::DeviceType type, c10::Allocator* allocator) {
   c10::SetAllocator(type, allocator, 0);
@@ -164,10 +172,10 @@ bool watch_storage(c10::StorageImpl& storage) {
     return cuda_trace_is_attached() && pointer.get_context() == pointer.get();
   const auto noted = &NotedCpuAllocator::note_and_delete;
   if (pointer.get_deleter() == noted) return true;
-  if (cpu_allocator().inner() == nullptr || pointer.get_context() != pointer.get()) return false;
+  if (inner_cpu_allocator() == nullptr || pointer.get_context() != pointer.get()) return false;
   if (!pointer.compare_exchange_deleter(NotedCpuAllocator::inner_deleter(), noted)) return false;
   // So that the memory it grows into is noted too.
-  if (storage.allocator() == cpu_allocator().inner()) storage.set_allocator(&cpu_allocator());
+  if (storage.allocator() == inner_cpu_allocator()) storage.set_allocator(&cpu_allocator());
   return true;
 }
 

@@ -79,12 +79,43 @@ bool is_border(const OperatorFacts& facts) {
   return !(facts.autocasts && autocast_is_on());
 }
 
-std::unique_ptr<at::ObserverContext> on_begin(const at::RecordFunction& function) {
-  ThreadState& thread = this_thread();
-  if (thread.operator_depth > 0) {
+// A wrapper of tensors is taken apart in Python, with everything above switched off. What it calls
+// from there are operators of the program like any other; what those call is inside them again.
+bool is_in_python_dispatch() {
+  return c10::impl::tls_is_dispatch_key_excluded(DispatchKey::PythonTLSSnapshot);
+}
+
+// The operator around such a one, until that ends.
+struct Around final : at::ObserverContext {
+  explicit Around(const ThreadState& thread) : state(thread) {}
+  ThreadState state;
+};
+
+// In a program of fake tensors its own mode takes operators apart in the same way, so there nothing
+// inside an operator counts for itself.
+bool counts_for_itself(const ThreadState& thread) {
+  return !thread.is_pretending && !thread.in_python && !Recorder::instance().wants_outputs() &&
+         is_in_python_dispatch();
+}
+
+std::unique_ptr<at::ObserverContext> begin_inside(const at::RecordFunction& function,
+                                                  ThreadState& thread) {
+  const OperatorFacts* facts = counts_for_itself(thread) ? facts_of(function) : nullptr;
+  if (!facts) {
     ++thread.operator_depth;
     return nullptr;
   }
+  auto around = std::make_unique<Around>(thread);
+  thread.operator_depth = 1;
+  thread.in_python = true;
+  thread.resizes = facts->resizes;
+  thread.is_pretending = fake_mode_is_on();
+  return around;
+}
+
+std::unique_ptr<at::ObserverContext> on_begin(const at::RecordFunction& function) {
+  ThreadState& thread = this_thread();
+  if (thread.operator_depth > 0) return begin_inside(function, thread);
   const OperatorFacts* facts = facts_of(function);
   if (!facts || !is_border(*facts)) return nullptr;
   thread.operator_depth = 1;
@@ -95,16 +126,27 @@ std::unique_ptr<at::ObserverContext> on_begin(const at::RecordFunction& function
 
 void note_outputs(const at::RecordFunction& function);
 
+// A fake tensor that an operator inside another returns may come out of that one in a wrapper,
+// where nobody finds it; if it does not come out, it is dead by then.
+bool may_be_wrapped() {
+  return is_in_python_dispatch() && fake_mode_is_on();
+}
+
 // Operators that are no border end at depth 0, and those inside one above 1.
-void on_end(const at::RecordFunction& function, at::ObserverContext*) {
+void on_end(const at::RecordFunction& function, at::ObserverContext* context) {
   ThreadState& thread = this_thread();
   if (thread.operator_depth == 0) return;
   const bool outputs = function.needsOutputs() && !thread.is_pretending;
-  if (outputs && thread.operator_depth == 1) note_outputs(function);
+  if (outputs && (thread.operator_depth == 1 || may_be_wrapped()))
+    note_outputs(function);
   if (--thread.operator_depth > 0) return;
-  Recorder::instance().note_operator_end(outputs ? attribution::kOutputsOnly : 0);
-  thread.resizes = false;
-  thread.is_pretending = false;
+  const auto* around = static_cast<const Around*>(context);
+  if (!around || !thread.is_pretending)
+    Recorder::instance().note_operator_end(outputs ? attribution::kOutputsOnly : 0);
+  thread.in_python = around && around->state.in_python;
+  thread.operator_depth = around ? around->state.operator_depth : 0;
+  thread.resizes = around && around->state.resizes;
+  thread.is_pretending = around && around->state.is_pretending;
 }
 
 void note_tensor(const at::Tensor& tensor) {

@@ -29,6 +29,7 @@ struct ThreadState {
   bool has_news = false;      // notes since the operator began
   bool resizes = false;       // the operator gives storages new sizes
   int outside_news = 0;       // operators that must end until outside births are settled
+  bool in_python = false;     // the operator was called where a wrapper of tensors is taken apart
   bool is_pretending = false; // inside an operator of a fake mode that nobody tracks
 };
 ThreadState& this_thread() noexcept;

@@ -139,7 +139,7 @@ RemoveHook hook_leaf(const at::Tensor& leaf, std::function<void(const at::Tensor
 
 void await_in_python(py::handle values, bool all, py::function action, bool wants_gradients) {
   std::vector<at::Tensor> tensors;
-  for (const at::Tensor& tensor : tensors_in(values.ptr()))
+  for (const at::Tensor& tensor : tensors_in(values.ptr(), Wrappers::OpenAndKeep))
     if (tensor.requires_grad()) tensors.push_back(tensor);
   await_gradients(tensors, all ? Await::All : Await::First,
                   python_action(std::move(action), wants_gradients));
@@ -185,11 +185,12 @@ void bind_tracker(py::module_& m) {
       .def("capture_out_of_memory", &Tracker::capture_out_of_memory)
       .def("begin_forward",
            [](Tracker& tracker, ModuleNumber module, py::handle inputs) {
-             return tracker.begin_forward(module, tensors_in(inputs.ptr()));
+             return tracker.begin_forward(module, tensors_in(inputs.ptr(), Wrappers::OpenAndKeep));
            })
       .def("end_forward",
            [](Tracker& tracker, ModuleNumber module, py::handle outputs, bool failed) {
-             return tracker.end_forward(module, tensors_in(outputs.ptr()), failed);
+             return tracker.end_forward(module, tensors_in(outputs.ptr(), Wrappers::OpenAndKeep),
+                                        failed);
            })
       .def("abandon_forward", &Tracker::abandon_forward)
       .def("begin_optimizer", &Tracker::begin_optimizer)

@@ -10,9 +10,14 @@ namespace py = pybind11;
 
 PyObject* g_opener = nullptr;
 
-void collect(PyObject* value, std::vector<at::Tensor>& all);
+struct Found {
+  std::vector<at::Tensor> tensors;
+  Wrappers wrappers;
+};
 
-void open(PyObject* value, std::vector<at::Tensor>& all) {
+void collect(PyObject* value, Found& all);
+
+void open(PyObject* value, Found& all) {
   if (!g_opener) return;
   const auto inside = py::reinterpret_steal<py::object>(
       PyObject_CallFunctionObjArgs(g_opener, value, nullptr));
@@ -25,17 +30,17 @@ bool is_plain(PyObject* value) {
          PyUnicode_Check(value);
 }
 
-void collect_tensor(PyObject* value, std::vector<at::Tensor>& all) {
+void collect_tensor(PyObject* value, Found& all) {
   const at::Tensor& tensor = THPVariable_Unpack(value);
   if (tensor.key_set().has(c10::DispatchKey::Python) && !THPVariable_CheckExact(value)) {
-    const std::size_t before = all.size();
+    const std::size_t before = all.tensors.size();
     open(value, all);
-    if (all.size() != before) return;
+    if (all.tensors.size() != before && all.wrappers == Wrappers::Open) return;
   }
-  all.push_back(tensor);
+  all.tensors.push_back(tensor);
 }
 
-void collect(PyObject* value, std::vector<at::Tensor>& all) {
+void collect(PyObject* value, Found& all) {
   if (THPVariable_Check(value)) return collect_tensor(value, all);
   if (is_plain(value)) return;
   if (PyTuple_Check(value)) {
@@ -52,10 +57,10 @@ void collect(PyObject* value, std::vector<at::Tensor>& all) {
 
 }  // namespace
 
-std::vector<at::Tensor> tensors_in(PyObject* value) {
-  std::vector<at::Tensor> all;
+std::vector<at::Tensor> tensors_in(PyObject* value, Wrappers wrappers) {
+  Found all{{}, wrappers};
   collect(value, all);
-  return all;
+  return std::move(all.tensors);
 }
 
 void set_opener(py::object opener) {

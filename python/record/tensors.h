@@ -9,9 +9,12 @@
 
 namespace tidemark::recorder {
 
+// Storages are those of the tensors inside a wrapper; gradients arrive at the wrapper itself.
+enum class Wrappers { Open, OpenAndKeep };
+
 // Every tensor in tuples, lists, dicts and whatever else PyTorch takes apart (its pytrees), with
-// wrappers of tensors replaced by what they wrap.
-std::vector<at::Tensor> tensors_in(PyObject* value);
+// what wrappers of tensors wrap in their place or beside them.
+std::vector<at::Tensor> tensors_in(PyObject* value, Wrappers wrappers = Wrappers::Open);
 
 // Called for objects that C++ does not know: returns a list of what is inside, or None.
 void set_opener(pybind11::object opener);

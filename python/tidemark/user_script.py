@@ -13,6 +13,14 @@ class StepsDone(BaseException):
     """Ends the script after its last wanted step; no `except Exception` of the user stops it."""
 
 
+def why_not_a_script(script: str, is_module: bool) -> str:
+    """What to say of a script that cannot be run, and what to do; empty if it is a file."""
+    if is_module or Path(script).is_file():
+        return ""
+    what = "is a directory" if Path(script).is_dir() else "no such script"
+    return f"{script}: {what}\n  hint: name a Python file, or -m MODULE"
+
+
 def run_script(script: str, arguments: list[str], is_module: bool) -> None:
     sys.argv = [script, *arguments]
     if is_module:

@@ -88,10 +88,15 @@ def run_both(build: Callable[[], Program]) -> tuple[Outcome, Outcome]:
     return theirs, ours
 
 
+def run_fake(make_tracker: Callable[[], Any], build: Callable[[], Program]) -> Outcome:
+    """On fake tensors; FakeTensorMode is a mode itself, so no other is needed."""
+    with FakeTensorMode():
+        return run_under(make_tracker, build)
+
+
 def run_both_fake(build: Callable[[], Program]) -> tuple[Outcome, Outcome]:
-    """The same on fake tensors; FakeTensorMode is a mode itself, so no other is needed."""
-    with FakeTensorMode():
-        theirs = run_under(TorchMemTracker, build)
-    with FakeTensorMode():
-        ours = run_under(MemTracker, build)
-    return theirs, ours
+    """Each with an empty cache of operators: a tensor that one returns twice is two from there."""
+    FakeTensorMode.cache_clear()
+    theirs = run_fake(TorchMemTracker, build)
+    FakeTensorMode.cache_clear()
+    return theirs, run_fake(MemTracker, build)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import io
+import os
+import subprocess
+import sys
 import warnings
 from contextlib import redirect_stdout
 from typing import Any
@@ -14,7 +18,7 @@ from comparing import NothingMode
 from torch import nn
 from torch.distributed._tools.mem_tracker import MemTracker as TorchMemTracker
 
-from tidemark.compat.mem_tracker import MemTracker, _MemRefType, _ModState
+from tidemark.compat.mem_tracker import MemTracker, _ModState
 
 CPU = torch.device("cpu")
 
@@ -356,19 +360,32 @@ def test_wrong_arguments_are_refused_as_pytorch_does() -> None:
         make().track_external(None, [None, {"a": torch.ones(1)}])
 
 
-def test_pytorchs_own_caller_runs_on_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    """torch.distributed._tools.ilp_utils with the module aliased."""
-    import copy
-
+def test_statistics_can_be_copied_and_stay_what_they_were() -> None:
     model, x = nn.Sequential(nn.Linear(8, 8), nn.ReLU()), torch.randn(2, 8)
     with tracked(model, x) as tracker:
         model(x).sum().backward()
-    copied = dict(copy.deepcopy(tracker.memory_tracking).items())
-    stats = copied[model]
-    for state in (_ModState.PRE_BW, _ModState.POST_FW, _ModState.PRE_FW, _ModState.PEAK_BW):
-        assert stats.snapshots[state][-1][CPU][_MemRefType.ACT] >= 0
-    assert stats.parameter_mem == bytes_of(*model.parameters())
-    assert stats.snapshots == tracker.memory_tracking[model].snapshots
+        copied = dict(copy.deepcopy(tracker.memory_tracking).items())[model]
+        before = tracker.memory_tracking[model].snapshots
+        model(x).sum().backward()
+    assert copied.parameter_mem == bytes_of(*model.parameters())
+    assert copied.snapshots == before != tracker.memory_tracking[model].snapshots
+
+
+def test_a_resize_counts_once_in_the_first_tracker_of_a_process() -> None:
+    """Its storages were made known before anything listened to the allocator."""
+    code = """
+import torch
+from tidemark.compat.mem_tracker import MemTracker
+tensor, tracker = torch.ones(10), MemTracker()
+tracker.track_external(tensor)
+with tracker:
+    tensor.untyped_storage().resize_(80)
+print(tracker.get_tracker_snapshot()[torch.device("cpu")]["Total"])
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                            env=environment)
+    assert result.stdout == "80\n", result.stderr
 
 
 def test_the_attribution_of_a_training_step() -> None:

@@ -6,11 +6,6 @@ that is measured runs as it would without a tracker. docs/compat/mem_tracker.md 
 
 from __future__ import annotations
 
-import math
-import os
-import weakref
-from collections.abc import Callable
-from enum import Enum, auto
 from typing import Any
 
 import torch
@@ -28,26 +23,21 @@ from tidemark.compat.snapshot_printing import (
     _rounding_fn,
     natural_order,
 )
+from tidemark.compat.mod_tracker import ModTracker
+from tidemark.compat.storage_info import (
+    _PYTORCH_MIN_ALLOCATE,
+    _TOTAL_KEY,
+    Snapshot,
+    _RefType,
+    _State,
+    _UpdateType,
+    _WeakRefInfo,
+)
+from tidemark.compat.told_memory import ToldMemory, storages_of
 from tidemark.recording.follower import FollowedModule, Follower
 from tidemark.recording.library import _recorder
 
 __all__ = ["MemTracker"]
-
-_PYTORCH_MIN_ALLOCATE = (
-    2**9 if int(os.environ.get("PYTORCH_NO_CUDA_MEMORY_CACHING", 0)) == 0 else 1
-)
-_TOTAL_KEY = "Total"
-
-Snapshot = dict[torch.device, dict[str, int]]
-
-
-class _RefType(str, Enum):
-    """A kind of memory; its members are their own text."""
-
-
-class _State(str, Enum):
-    """A moment in a module's life; its members are their own text."""
-
 
 class _MemRefType(_RefType):
     """What a storage is for."""
@@ -74,15 +64,6 @@ class _ModState(_State):
     PEAK_BW = "Peak-Backward"
 
 
-class _UpdateType(Enum):
-    """How a running count changes."""
-
-    ADD = auto()
-    DEL = auto()
-    REF = auto()
-    SIZE = auto()
-
-
 # The order of the states and of the categories in C++.
 _STATES = (
     _ModState.PRE_FW,
@@ -95,6 +76,11 @@ _STATES = (
     _ModState.PEAK_BW,
 )
 _KEYS = (*_MemRefType, _TOTAL_KEY)
+_CATEGORIES = dict(zip(
+    _MemRefType,
+    ("Parameter", "Buffer", "Gradient", "Activation", "Temporary", "OptimizerState", "Other"),
+    strict=True,
+))
 
 
 def _snapshot_of(rows: list[tuple[str, list[int]]]) -> Snapshot:
@@ -159,60 +145,26 @@ class _TrackedModMemStats(_ModMemStats):
         return copy
 
 
-class _WeakRefInfo:
-    """Size, device and kind of one storage."""
-
-    def __init__(self, size: int, element_size: int, device: torch.device, reftype: _RefType) -> None:
-        self.size = size
-        self.element_size = element_size
-        self.reftype = reftype
-        self.device = device
-        self.mem_consumed = self._calculate_mem_consumed()
-
-    def _calculate_mem_consumed(self) -> int:
-        exact = self.size * self.element_size
-        if self.device.type == "cuda":
-            return math.ceil(exact / _PYTORCH_MIN_ALLOCATE) * _PYTORCH_MIN_ALLOCATE
-        return exact
-
-    def update_mem_consumed(self, st: torch.UntypedStorage) -> int:
-        if st.size() != self.size:
-            self.size = st.size()
-            self.mem_consumed = self._calculate_mem_consumed()
-        return self.mem_consumed
-
-    @classmethod
-    def create_winfo(
-        cls,
-        st: torch.UntypedStorage,
-        device: torch.device,
-        reftype: _RefType,
-        callback: Callable[[_WeakRefInfo, Any], Any] | None = None,
-    ) -> tuple[_WeakRefInfo, Any]:
-        info = cls(st.size(), st.element_size(), device, reftype)
-        dies = None if callback is None else (lambda ref: callback(info, ref))
-        return info, weakref.ref(st, dies)
-
-
-class _ModulesRunning:
-    """What PyTorch's tracker keeps in its ModTracker: which modules run now."""
+class _ModulesRunning(ModTracker):
+    """Which modules run now: as the follower has it, or, entered by itself, as any ModTracker."""
 
     def __init__(self, follower: Follower) -> None:
         self._follower = follower
+        super().__init__()
+        self._names = follower.names
 
     @property
     def parents(self) -> set[str]:
-        return {"Global"} | self._follower.active_names()
+        if self._follower.tracker.is_running:
+            return {"Global"} | self._follower.active_names()
+        return self._parents
 
-    @property
-    def is_bw(self) -> bool:
-        return _recorder.current_backward() != -1
-
-    def get_known_fqn(self, mod: nn.Module) -> str | None:
-        return self._follower.names.find(mod)
+    @parents.setter
+    def parents(self, parents: set[str]) -> None:
+        self._parents = parents
 
 
-class MemTracker:
+class MemTracker(ToldMemory):  # type: ignore[no-untyped-call]
     """Tracks the memory of what is created inside its context, and of what it is told of.
 
     >>> tracker = MemTracker()
@@ -223,12 +175,12 @@ class MemTracker:
     """
 
     def __init__(self) -> None:
+        super().__init__(_MemRefType)
         self._tracker = _recorder.Tracker(as_pytorch=True)
         self._follower = Follower(self._tracker, self._meet)
         self._follower.labels_arriving = True
         self._mod_tracker = _ModulesRunning(self._follower)
         self._memory_tracking: Any = WeakIdKeyDictionary()
-        self._ref_class: type[_RefType] = _MemRefType
         self._depth = 0
 
     def track_external(self, *external: Any) -> None:
@@ -247,11 +199,11 @@ class MemTracker:
 
     def get_tracker_snapshot(self, type: str = "current") -> Snapshot:
         """The bytes now, or at the peak of each device."""
-        if type == "current":
-            return _snapshot_of(self._tracker.current())
-        if type == "peak":
-            return _snapshot_of(self._tracker.peak())
-        raise ValueError(f"Invalid type {type}")
+        if type not in ("current", "peak"):
+            raise ValueError(f"Invalid type {type}")
+        if self._is_told:
+            return self._told_snapshot(type)
+        return _snapshot_of(getattr(self._tracker, type)())
 
     def display_snapshot(
         self, type: str = "current", units: str = "B", tabulate: bool = False
@@ -294,6 +246,17 @@ class MemTracker:
         self._depth -= 1
         if self._depth == 0:
             self._follower.stop()
+
+    def _update_and_maybe_create_winfos(
+        self, t: torch.Tensor, reftype: _RefType, update_existing: bool = False
+    ) -> set[_WeakRefInfo]:
+        if self._is_told:
+            return super()._update_and_maybe_create_winfos(t, reftype, update_existing)
+        storages = storages_of(t)
+        if update_existing and any(self._tracker.find(one._cdata) is None for one in storages):
+            raise KeyError("No existing winfo found")
+        self._follower.label(t, _CATEGORIES[_MemRefType(reftype)])
+        return {_WeakRefInfo(one.size(), 1, t.device, reftype) for one in storages}
 
     def _meet(self, module: FollowedModule, name: str) -> _ModMemStats:
         return _TrackedModMemStats(name, self._tracker, module)

@@ -35,10 +35,11 @@ class ModTracker:
         self._names = ModuleNames()
         self._running: dict[str, int] = {}
         self._hooks: dict[str, Hook | None] = dict.fromkeys(_HOOKS)
-        self._ends: list[tuple[weakref.ref[nn.Module], Callable[[list[Any]], None]]] = []
+        self._ends: list[tuple[weakref.ref[nn.Module], Hook]] = []
         self._follows_backward = False
         self._raised: list[BaseException | None] = []
-        self._handles: list[Any] = []
+        self._fw_pre_handle: Any = None
+        self._fw_post_handle: Any = None
 
     @property
     def is_bw(self) -> bool:
@@ -70,15 +71,73 @@ class ModTracker:
         self._hooks = dict.fromkeys(_HOOKS)
 
     def __enter__(self) -> ModTracker:
-        self._handles = [
-            register_module_forward_pre_hook(self._before_forward),
-            register_module_forward_hook(self._after_forward, always_call=True),
-        ]
+        self._fw_pre_handle = register_module_forward_pre_hook(self._fw_pre_hook)
+        self._fw_post_handle = register_module_forward_hook(self._fw_post_hook, always_call=True)
         return self
 
     def __exit__(self, *_: Any) -> None:
-        for handle in self._handles:
-            handle.remove()
+        self._fw_pre_handle.remove()
+        self._fw_post_handle.remove()
+
+    # -- what PyTorch's own callers use and override ------------------------------------------
+
+    def _get_mod_name(self, mod: nn.Module) -> str:
+        return self._names.name_of(mod)
+
+    def _get_append_fn(self, w_mod: weakref.ref[nn.Module], name: str, is_bw: bool) -> Hook:
+        """What is called when the module begins, in a backward with the gradients that came first."""
+
+        def begin(*gradients: Any) -> None:
+            if is_bw:
+                self._follow_backward()
+            self._begin(name)
+            if is_bw:
+                self._call("pre_bw_hook", w_mod(), gradients)
+
+        return begin
+
+    def _get_pop_fn(self, w_mod: weakref.ref[nn.Module], name: str, is_bw: bool) -> Hook:
+        """What is called when the module ends, in a backward with the list of its inputs' gradients."""
+
+        def end(*gradients: Any) -> None:
+            if is_bw:
+                self._call("post_bw_hook", w_mod(), gradients)
+            self._end(name)
+
+        return end
+
+    def _fw_pre_hook(self, mod: nn.Module, input: Any) -> None:
+        if _is_compiled():
+            return
+        name = self._get_mod_name(mod)
+        self._begin(name)
+        self._call("pre_fw_hook", mod, input)
+        self._raised.append(sys.exc_info()[1])
+        if self.is_bw:
+            return
+        end = self._get_pop_fn(weakref.ref(mod), name, True)
+        if _is_differentiable(input):
+            self._await(input, True, lambda gradients: end(gradients) if gradients else end())
+        else:
+            self._ends.append((weakref.ref(mod), end))
+
+    def _fw_post_hook(self, mod: nn.Module, input: Any, output: Any) -> None:
+        if _is_compiled():
+            return
+        name = self._get_mod_name(mod)
+        self._call("post_fw_hook", mod, input, output)
+        self._end(name)
+        raised, before = sys.exc_info()[1], self._raised.pop() if self._raised else None
+        if self.is_bw:
+            return
+        if output is None and raised is not None and raised is not before:
+            # No backward will come through a call that raised.
+            self._ends = [one for one in self._ends if one[0]() is not mod]
+        if _is_differentiable(output):
+            begin = self._get_append_fn(weakref.ref(mod), name, True)
+            self._await(output, False, lambda gradients: begin(*_arrived(gradients)))
+
+    # -- counting -------------------------------------------------------------------------------
 
     def _call(self, hook: str, *arguments: Any) -> None:
         function = self._hooks[hook]
@@ -97,55 +156,9 @@ class ModTracker:
             del self._running[name]
             self.parents.discard(name)
 
-    def _before_forward(self, module: nn.Module, inputs: Any) -> None:
-        if _is_compiled():
-            return
-        name = self._names.name_of(module)
-        self._begin(name)
-        self._call("pre_fw_hook", module, inputs)
-        self._raised.append(sys.exc_info()[1])
-        if self.is_bw:
-            return
-        end = self._backward_end(weakref.ref(module), name)
-        if any(getattr(leaf, "requires_grad", False) for leaf in tree_leaves(inputs)):
-            _recorder.await_gradients(inputs, all=True, action=end, wants_gradients=self._wants())
-        else:
-            self._ends.append((weakref.ref(module), end))
-
-    def _after_forward(self, module: nn.Module, inputs: Any, outputs: Any) -> None:
-        if _is_compiled():
-            return
-        name = self._names.name_of(module)
-        self._call("post_fw_hook", module, inputs, outputs)
-        self._end(name)
-        raised, before = sys.exc_info()[1], self._raised.pop() if self._raised else None
-        if self.is_bw:
-            return
-        if outputs is None and raised is not None and raised is not before:
-            # No backward will come through a call that raised.
-            self._ends = [one for one in self._ends if one[0]() is not module]
-        if any(getattr(leaf, "requires_grad", False) for leaf in tree_leaves(outputs)):
-            begin = self._backward_begin(weakref.ref(module), name)
-            _recorder.await_gradients(outputs, all=False, action=begin, wants_gradients=self._wants())
-
-    def _wants(self) -> bool:
-        return self._hooks["pre_bw_hook"] is not None or self._hooks["post_bw_hook"] is not None
-
-    def _backward_begin(self, alive: weakref.ref[nn.Module], name: str) -> Callable[[list[Any]], None]:
-        def begin(gradients: list[Any]) -> None:
-            self._follow_backward()
-            self._begin(name)
-            arrived = tuple(one for one in gradients if one is not None)
-            self._call("pre_bw_hook", alive(), arrived)
-
-        return begin
-
-    def _backward_end(self, alive: weakref.ref[nn.Module], name: str) -> Callable[[list[Any]], None]:
-        def end(gradients: list[Any]) -> None:
-            self._call("post_bw_hook", alive(), (gradients,) if gradients else ())
-            self._end(name)
-
-        return end
+    def _await(self, values: Any, all: bool, action: Callable[[list[Any]], None]) -> None:
+        wants = self._hooks["pre_bw_hook"] is not None or self._hooks["post_bw_hook"] is not None
+        _recorder.await_gradients(values, all=all, action=action, wants_gradients=wants)
 
     def _follow_backward(self) -> None:
         if self._follows_backward:
@@ -155,7 +168,7 @@ class ModTracker:
 
         def done(_: list[Any]) -> None:
             for _module, end in reversed(ends):
-                end([])
+                end()
             forget(_)
 
         def forget(_: list[Any]) -> None:
@@ -164,3 +177,11 @@ class ModTracker:
             self._follows_backward = False
 
         _recorder.at_end_of_backward(done, forget)
+
+
+def _is_differentiable(values: Any) -> bool:
+    return any(getattr(leaf, "requires_grad", False) for leaf in tree_leaves(values))
+
+
+def _arrived(gradients: list[Any]) -> tuple[Any, ...]:
+    return tuple(one for one in gradients if one is not None)

@@ -5,21 +5,19 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from pathlib import Path
 
 from tidemark.estimation.options import parse_options
 from tidemark.estimation.report import text_report
 from tidemark.estimation.run import run_estimate
+from tidemark.user_script import why_not_a_script
 
 COULD_NOT_RUN = 2
 
 
 def main(arguments: list[str]) -> int:
     options = parse_options(arguments)
-    if not options.module and not Path(options.script).is_file():
-        what = "is a directory" if Path(options.script).is_dir() else "no such script"
-        print(f"tidemark: {options.script}: {what}\n  hint: name a Python file, or -m MODULE",
-              file=sys.stderr)
+    if problem := why_not_a_script(options.script, options.module):
+        print(f"tidemark: {problem}", file=sys.stderr)
         return COULD_NOT_RUN
     try:
         outcome = run_estimate(options)

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from tidemark.tensor_parts import parts_of
 from tidemark.virtual_cuda.library import library
 
 
@@ -27,15 +28,3 @@ def label_tensors(value: Any, give: Callable[[int], None]) -> None:
     elif isinstance(value, (list, tuple)):
         for one in value:
             label_tensors(one, give)
-
-
-def parts_of(tensor: torch.Tensor) -> list[torch.Tensor]:
-    """The plain dense tensors inside: of a sparse one its indices and values, of a wrapper its own."""
-    if tensor.layout == torch.sparse_coo:
-        return [tensor._indices(), tensor._values()]
-    if tensor.layout != torch.strided:
-        return []
-    if hasattr(tensor, "__tensor_flatten__"):
-        names, _ = tensor.__tensor_flatten__()
-        return [part for name in names for part in parts_of(getattr(tensor, name))]
-    return [tensor]

@@ -6,7 +6,7 @@ import sys
 import time
 from typing import TextIO
 
-from tidemark.estimation.sizes import format_bytes
+from tidemark.reporting.sizes import format_bytes
 from tidemark.virtual_cuda.library import library
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from tidemark.estimation.distributed import patch_distributed, set_environment
 from tidemark.estimation.options import EstimateOptions
 from tidemark.estimation.progress import Progress
+from tidemark.reporting.tape_facts import device_facts, module_facts
 from tidemark.user_script import StepsDone, run_script, script_traceback
 from tidemark.virtual_cuda import close_gpus, library, open_gpus
 from tidemark.virtual_cuda.patches import Patches
@@ -109,37 +110,6 @@ def gather_facts(options: EstimateOptions, steps: int, failure: str, wall: float
         "not_seen": not_seen(options, steps),
         "diagnostics": peak["diagnostics"] + library().diagnostics(),
     }
-
-
-def device_facts(device: dict[str, Any], top: int) -> dict[str, Any]:
-    return {
-        "device": device["device"],
-        "peak_allocated_bytes": device["allocated_bytes"],
-        "peak_requested_bytes": device["requested_bytes"],
-        "at": device["at"],
-        "categories": device["categories"],
-        "alive_count": device["alive_count"],
-        "largest": device["largest"][:top],
-        "owners": device["owners"],
-    }
-
-
-def module_facts(scopes: dict[str, Any]) -> list[dict[str, Any]]:
-    """Each module's bytes, and its peak in each phase on each device."""
-    return [
-        {
-            "module": scope["path"],
-            "parameter_bytes": scope["parameter_bytes"],
-            "buffer_bytes": scope["buffer_bytes"],
-            "peaks": [
-                {"phase": phase["phase"], "device": device["device"],
-                 "calls": phase["calls"], "peak_bytes": device["peak"],
-                 "categories": device["peak_categories"]}
-                for phase in scope["phases"] for device in phase["devices"]
-            ],
-        }
-        for scope in scopes["scopes"]
-    ]
 
 
 def not_seen(options: EstimateOptions, steps: int) -> list[str]:

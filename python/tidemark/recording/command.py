@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from contextlib import redirect_stdout
-from pathlib import Path
 from typing import Any
 
 from tidemark.recording.options import RecordOptions, parse_options
-from tidemark.user_script import StepsDone, run_script, script_traceback
+from tidemark.recording.report import text_report
+from tidemark.user_script import StepsDone, run_script, script_traceback, why_not_a_script
 
 USAGE_ERROR = 2
 
 
 def main(arguments: list[str]) -> int:
     options = parse_options(arguments)
-    if not options.module and not Path(options.script).is_file():
-        print(f"tidemark: {options.script}: no such script\n  hint: name a Python file, or -m MODULE",
-              file=sys.stderr)
+    if problem := why_not_a_script(options.script, options.module):
+        print(f"tidemark: {problem}", file=sys.stderr)
         return USAGE_ERROR
     from tidemark.recording.tracking import Tracking
 
@@ -62,14 +62,10 @@ def exit_code_of(error: BaseException | None) -> int:
 
 
 def print_report(options: RecordOptions, tracking: Any) -> None:
-    tape = tracking.tape
-    peak, scopes = tape.peak(), tape.scopes(depth=options.depth)
+    facts = tracking.facts(options.depth)
     if options.json:
-        facts = {"report": "record", "steps": tracking.steps,
-                 "peak": json.loads(peak.to_json()), "scopes": json.loads(scopes.to_json())}
         print(json.dumps(facts, indent=2))
     else:
-        print(peak)
-        print(scopes)
+        sys.stdout.write(text_report(facts, shutil.get_terminal_size((80, 24)).columns))
     if options.save:
         print(f"tidemark: the tape is {options.save}", file=sys.stderr)

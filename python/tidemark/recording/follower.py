@@ -185,9 +185,10 @@ class Follower:
                 self._watch_from_python(tensor)
 
     def _label_tree(self, module: nn.Module) -> None:
-        """Labels what a module has, and whatever is below: its children need no walk of their own."""
+        """Labels what a module has, and whatever is below: its children need no walk of their own.
+        Unless FSDP gives them other parameters before they are called."""
         self.label_module(module, hook_gradients=True)
-        for one in module.modules():
+        for one in [module] if _has_sharded(module) else module.modules():
             self.followed(one).is_labelled = True
 
     def label_module(self, module: nn.Module, *, hook_gradients: bool) -> None:
@@ -276,6 +277,12 @@ def tensors_inside(value: Any) -> Iterator[torch.Tensor]:
     elif isinstance(value, (list, tuple, set)):
         for one in value:
             yield from tensors_inside(one)
+
+
+def _has_sharded(module: nn.Module) -> bool:
+    """Whether FSDP shards the module or one below it; nothing is, before that has been loaded."""
+    fsdp = sys.modules.get("torch.distributed.fsdp")
+    return fsdp is not None and any(isinstance(one, fsdp.FSDPModule) for one in module.modules())
 
 
 def _is_compiled() -> bool:

@@ -6,9 +6,9 @@ from typing import Any
 
 import torch
 from torch.utils._pytree import tree_leaves
-from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from tidemark import _recorder
+from tidemark.tensor_parts import wrapped_tensors
 
 __all__ = ["_recorder", "inner_tensors"]
 
@@ -16,10 +16,7 @@ __all__ = ["_recorder", "inner_tensors"]
 def inner_tensors(value: Any) -> list[Any] | None:
     """What is inside a wrapper of tensors or a container that C++ does not know; None if nothing."""
     if isinstance(value, torch.Tensor):
-        if not is_traceable_wrapper_subclass(value):
-            return None
-        names, _ = value.__tensor_flatten__()
-        return [part for name in names if isinstance(part := getattr(value, name), torch.Tensor)]
+        return wrapped_tensors(value) or None
     leaves = tree_leaves(value)
     if len(leaves) == 1 and leaves[0] is value:
         return None

@@ -16,6 +16,7 @@ import tidemark
 from tidemark.recording.follower import FollowedModule, Follower
 from tidemark.recording.library import _recorder
 from tidemark.recording.out_of_memory import is_out_of_memory, report_out_of_memory
+from tidemark.recording.report import facts_of, text_report
 
 ON_OUT_OF_MEMORY = ("report", "ignore")
 
@@ -88,6 +89,14 @@ class Tracking:
     @property
     def tape(self) -> tidemark.Tape:
         return self.finish()
+
+    def facts(self, depth: int = 3) -> dict[str, Any]:
+        """Peak, owners and modules down to a depth (0: all), as `tidemark record --json` has them."""
+        return facts_of(self.tape, self.steps, depth)
+
+    def report(self, depth: int = 3, width: int = 80) -> str:
+        """The same as text, as `tidemark record` prints it."""
+        return text_report(self.facts(depth), width)
 
     @property
     def current(self) -> dict[str, dict[str, int]]:
