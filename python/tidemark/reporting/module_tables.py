@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from tidemark.reporting.folding import Folded, fold
 from tidemark.reporting.sizes import format_bytes
 
 OUTSIDE = "(outside of modules)"
@@ -28,10 +29,13 @@ def owners_lines(device: dict[str, Any], depth: int, width: int) -> list[str]:
     shown = [path for path in in_tree_order(totals) if totals[path] >= LEAST_SHARE * peak]
     names = max(len(indented(path)) for path in shown)
     lines = ["", "  who owns it"]
-    for path in shown:
-        line = (f"  {format_bytes(totals[path]):>12}  {100 * totals[path] / peak:5.1f} %  "
-                f"{indented(path):<{names}}")
-        lines.append(with_mixture(line, categories[path], width))
+    for one in fold(shown):
+        if isinstance(one, Folded):
+            lines.append(" " * 25 + told(one))
+            continue
+        line = (f"  {format_bytes(totals[one]):>12}  {100 * totals[one] / peak:5.1f} %  "
+                f"{indented(one):<{names}}")
+        lines.append(with_mixture(line, categories[one], width))
     return lines
 
 
@@ -43,12 +47,16 @@ def modules_part(modules: list[dict[str, Any]], width: int) -> str:
         return ""
     lines = ["peak while a module runs",
              f"  {'parameters':>12}" + "".join(f"{phase:>13}" for phase in phases) + "  module"]
-    for module in modules:
-        cells = [f"  {format_bytes(module['parameter_bytes']) if module['parameter_bytes'] else '-':>12}"]
+
+    def cells(module: dict[str, Any]) -> str:
+        parameters = module["parameter_bytes"]
+        text = f"  {format_bytes(parameters) if parameters else '-':>12}"
         for phase in phases:
             found = [peak["peak_bytes"] for peak in module["peaks"] if peak["phase"] == phase]
-            cells.append(f"{format_bytes(max(found)) if found else '-':>13}")
-        lines.append(("".join(cells) + "  " + indented(module["module"]))[:width])
+            text += f"{format_bytes(max(found)) if found else '-':>13}"
+        return text
+
+    lines += rows(modules, cells, width)
     return "\n".join([*lines, *shares_lines(modules, width)])
 
 
@@ -60,10 +68,29 @@ def shares_lines(modules: list[dict[str, Any]], width: int) -> list[str]:
     names = [name for name, count in total.most_common() if count >= LEAST_SHARE * total.total()]
     lines = ["", "the highest of these by category, in percent",
              "".join(f"  {name}" for name in names) + "  module"]
-    for module in modules:
-        cells = [share_of(name, highest.get(module["module"])) for name in names]
-        lines.append(("".join(cells) + "  " + indented(module["module"]))[:width])
-    return lines
+
+    def cells(module: dict[str, Any]) -> str:
+        return "".join(share_of(name, highest.get(module["module"])) for name in names)
+
+    return lines + rows(modules, cells, width)
+
+
+def rows(modules: list[dict[str, Any]], cells: Callable[[dict[str, Any]], str],
+         width: int) -> list[str]:
+    """A line for each module, long runs of layers folded."""
+    by_path = {module["module"]: module for module in modules}
+    margin = len(cells(modules[0]))
+    return [
+        (" " * margin + "  " + told(path) if isinstance(path, Folded)
+         else cells(by_path[path]) + "  " + indented(path))[:width]
+        for path in fold(list(by_path))
+    ]
+
+
+def told(folded: Folded) -> str:
+    """What stands in the column of modules for those that are not shown."""
+    depth = folded.parent.count(".") + 1 if folded.parent else 0
+    return "  " * depth + f"… {folded.count} more"
 
 
 def share_of(category: str, peak: dict[str, Any] | None) -> str:
