@@ -21,6 +21,9 @@ using c10::DispatchKey;
 
 std::vector<c10::RegistrationHandleRAII> g_handles;
 
+constexpr std::array kOtherLayouts = {DispatchKey::SparseCUDA, DispatchKey::SparseCsrCUDA,
+                                      DispatchKey::NestedTensorCUDA, DispatchKey::QuantizedCUDA};
+
 // Kernels that walk over the CPU's memory.
 constexpr std::array<std::string_view, 26> kReadValues = {
     "aten::_coalesce", "aten::add.out", "aten::mul.out", "aten::addmm", "aten::addmm.out",
@@ -124,6 +127,19 @@ at::Tensor& mul_out(const at::Tensor& self, const at::Tensor& other, at::Tensor&
   return out;
 }
 
+// A CUDA build brings kernels of its own for other layouts, which would look for a GPU.
+void put_kernels(SilentOverride& override, const c10::OperatorHandle& op) {
+  const c10::OperatorName& name = op.operator_name();
+  for (const DispatchKey key : kOtherLayouts) {
+    if (key == DispatchKey::SparseCUDA && only_composes(name) &&
+        op.hasKernelForDispatchKey(DispatchKey::SparseCPU))
+      g_handles.push_back(override.put(name, key, std::make_unique<BorrowedKernel>(name)));
+    else if (op.hasKernelForDispatchKey(key))
+      g_handles.push_back(
+          override.put(name, key, c10::KernelFunction::makeFromBoxedFunction<&refuse>()));
+  }
+}
+
 template <class Function>
 void put(SilentOverride& override, const char* name, const char* overload, Function function) {
   g_handles.push_back(override.put({name, overload}, DispatchKey::SparseCUDA,
@@ -135,16 +151,11 @@ void put(SilentOverride& override, const char* name, const char* overload, Funct
 void register_sparse_kernels() {
   SilentOverride override;
   c10::Dispatcher& dispatcher = c10::Dispatcher::singleton();
-  for (const DispatchKey key : {DispatchKey::SparseCUDA, DispatchKey::SparseCsrCUDA,
-                                DispatchKey::NestedTensorCUDA, DispatchKey::QuantizedCUDA})
+  for (const DispatchKey key : kOtherLayouts)
     g_handles.push_back(dispatcher.registerFallback(
         key, c10::KernelFunction::makeFromBoxedFunction<&refuse>(), "tidemark virtual GPU"));
-  for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {
-    const auto op = dispatcher.findSchema(name);
-    if (op && op->hasKernelForDispatchKey(DispatchKey::SparseCPU) && only_composes(name))
-      g_handles.push_back(override.put(name, DispatchKey::SparseCUDA,
-                                       std::make_unique<BorrowedKernel>(name)));
-  }
+  for (const c10::OperatorName& name : dispatcher.getAllOpNames())
+    if (const auto op = dispatcher.findSchema(name)) put_kernels(override, *op);
   put(override, "aten::_coalesce", "", TORCH_FN(coalesce));
   put(override, "aten::add", "out", TORCH_FN(add_out));
   put(override, "aten::mul", "out", TORCH_FN(mul_out));
