@@ -10,9 +10,9 @@ namespace py = pybind11;
 
 PyObject* g_opener = nullptr;
 
-void collect(PyObject* value, std::vector<at::Tensor>& all);
+void collect(PyObject* value, Tensors& all);
 
-void open(PyObject* value, std::vector<at::Tensor>& all) {
+void open(PyObject* value, Tensors& all) {
   if (!g_opener) return;
   const auto inside = py::reinterpret_steal<py::object>(
       PyObject_CallFunctionObjArgs(g_opener, value, nullptr));
@@ -25,7 +25,7 @@ bool is_plain(PyObject* value) {
          PyUnicode_Check(value);
 }
 
-void collect_tensor(PyObject* value, std::vector<at::Tensor>& all) {
+void collect_tensor(PyObject* value, Tensors& all) {
   const at::Tensor& tensor = THPVariable_Unpack(value);
   if (tensor.key_set().has(c10::DispatchKey::Python) && !THPVariable_CheckExact(value)) {
     const std::size_t before = all.size();
@@ -35,7 +35,7 @@ void collect_tensor(PyObject* value, std::vector<at::Tensor>& all) {
   all.push_back(tensor);
 }
 
-void collect(PyObject* value, std::vector<at::Tensor>& all) {
+void collect(PyObject* value, Tensors& all) {
   if (THPVariable_Check(value)) return collect_tensor(value, all);
   if (is_plain(value)) return;
   if (PyTuple_Check(value)) {
@@ -52,8 +52,8 @@ void collect(PyObject* value, std::vector<at::Tensor>& all) {
 
 }  // namespace
 
-std::vector<at::Tensor> tensors_in(PyObject* value) {
-  std::vector<at::Tensor> all;
+Tensors tensors_in(PyObject* value) {
+  Tensors all;
   collect(value, all);
   return all;
 }

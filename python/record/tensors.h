@@ -4,14 +4,16 @@
 #include <pybind11/pybind11.h>
 
 #include <ATen/core/Tensor.h>
-
-#include <vector>
+#include <c10/util/SmallVector.h>
 
 namespace tidemark::recorder {
 
+// Most calls take and return few.
+using Tensors = c10::SmallVector<at::Tensor, 4>;
+
 // Every tensor in tuples, lists, dicts and whatever else PyTorch takes apart (its pytrees), with
 // wrappers of tensors replaced by what they wrap.
-std::vector<at::Tensor> tensors_in(PyObject* value);
+Tensors tensors_in(PyObject* value);
 
 // Called for objects that C++ does not know: returns a list of what is inside, or None.
 void set_opener(pybind11::object opener);

@@ -20,12 +20,6 @@ from tidemark.recording.out_of_memory import is_out_of_memory, report_out_of_mem
 ON_OUT_OF_MEMORY = ("report", "ignore")
 
 
-class _ModuleCalls:
-    """What the follower notes of a module; the tape has the rest."""
-
-    __slots__ = ("input_mem", "output_mem")
-
-
 class Tracking:
     """A program that is being followed; a context manager that can be entered again.
 
@@ -108,9 +102,9 @@ class Tracking:
         """Optimizer steps so far."""
         return self._follower.steps
 
-    def _meet(self, module: FollowedModule, name: str) -> _ModuleCalls:
+    def _meet(self, module: FollowedModule, name: str) -> str:
         self._tracker.set_name(module.number, name)
-        return _ModuleCalls()
+        return name
 
 
 _WORDS = ("Parameter", "Buffer", "Gradient", "Activation", "Temporary", "OptimizerState", "Other")
