@@ -23,6 +23,11 @@ TapeLog::Storage& TapeLog::storage(StorageNumber number) {
   return storages_[number];
 }
 
+TapeLog::Thread& TapeLog::thread(std::uint32_t number) {
+  if (threads_.size() <= number) threads_.resize(number + 1);
+  return threads_[number];
+}
+
 DeviceId TapeLog::device_id(std::uint8_t number) {
   if (devices_.size() <= number) devices_.resize(number + 1);
   if (!devices_[number])
@@ -35,6 +40,7 @@ void TapeLog::enqueue(Waiting event) {
   if (event.time_ns == 0) event.time_ns = Recorder::now_ns();
   event.time_ns = std::max(last_ns_, event.time_ns - start_ns_);
   last_ns_ = event.time_ns;
+  if (queue_.empty() && event.is_known) return write(event);
   queue_.push_back(event);
   // A step that never ends must not eat the memory.
   if (queue_.size() > kMostWaiting) release();
@@ -68,7 +74,7 @@ void TapeLog::write(const Waiting& event) {
 }
 
 void TapeLog::allocated(StorageNumber number, const Note& note) {
-  const Thread& thread = threads_[note.thread];
+  const Thread& thread = this->thread(note.thread);
   const ScopeId scope = thread.scopes.empty() ? ScopeId() : thread.scopes.back();
   Storage& born = storage(number);
   born = {StorageId(number), note.bytes, note.device, Category::Unknown, scope,
@@ -114,13 +120,13 @@ void TapeLog::freed(StorageNumber number, std::int64_t time_ns) {
 }
 
 void TapeLog::begin_scope(std::uint32_t thread, ScopeId scope, Phase phase) {
-  threads_[thread].scopes.push_back(scope);
-  threads_[thread].phase = phase;
+  this->thread(thread).scopes.push_back(scope);
+  this->thread(thread).phase = phase;
   enqueue({Kind::ScopeBegin, 0, {}, 0, 0, Category::Unknown, scope, phase});
 }
 
 void TapeLog::end_scope(std::uint32_t thread, ScopeId scope, Phase phase) {
-  auto& open = threads_[thread].scopes;
+  auto& open = this->thread(thread).scopes;
   const auto last = std::find(open.rbegin(), open.rend(), scope);
   if (last == open.rend()) return;
   open.erase(std::next(last).base());
@@ -128,7 +134,7 @@ void TapeLog::end_scope(std::uint32_t thread, ScopeId scope, Phase phase) {
 }
 
 void TapeLog::close_scopes(std::uint32_t thread, Phase phase) {
-  Thread& here = threads_[thread];
+  Thread& here = this->thread(thread);
   while (!here.scopes.empty()) {
     enqueue({Kind::ScopeEnd, 0, {}, 0, 0, Category::Unknown, here.scopes.back(), phase});
     here.scopes.pop_back();
@@ -136,7 +142,7 @@ void TapeLog::close_scopes(std::uint32_t thread, Phase phase) {
   here.phase = Phase::Other;
 }
 
-void TapeLog::set_phase(std::uint32_t thread, Phase phase) { threads_[thread].phase = phase; }
+void TapeLog::set_phase(std::uint32_t thread, Phase phase) { this->thread(thread).phase = phase; }
 
 void TapeLog::begin_optimizer(std::uint32_t thread) {
   set_phase(thread, Phase::Optimizer);

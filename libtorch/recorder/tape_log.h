@@ -8,7 +8,6 @@
 #include <deque>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "tidemark/base/byte_stream.h"
@@ -88,6 +87,7 @@ class TapeLog final : public attribution::Listener {
   };
 
   Storage& storage(StorageNumber number);
+  Thread& thread(std::uint32_t number);
   void enqueue(Waiting event);
   bool is_waiting(const Storage& storage) const { return storage.waiting > dequeued_; }
   Waiting& birth_of(const Storage& storage) { return queue_[storage.waiting - dequeued_ - 1]; }
@@ -100,7 +100,7 @@ class TapeLog final : public attribution::Listener {
   TapeWriter writer_;
   TapeBuilder builder_;
   std::vector<Storage> storages_;
-  std::unordered_map<std::uint32_t, Thread> threads_;
+  std::vector<Thread> threads_;  // by number
   std::vector<DeviceId> devices_;
   std::deque<Waiting> queue_;
   std::size_t dequeued_ = 0;
