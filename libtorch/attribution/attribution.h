@@ -49,6 +49,7 @@ class Attribution {
   void take(const Note& note);
   // No more births; deaths are still followed.
   void accept_births(bool accept) { accepts_births_ = accept; }
+  void count_at_birth(bool at_birth) { rules_.count_at_birth = at_birth; }
   void set_listener(Listener* listener) { listener_ = listener; }
 
   // Makes a storage known under this category, whatever it was before.

@@ -50,6 +50,7 @@ void Tracker::start(bool outputs) {
   {
     const Quiet quiet;
     attribution_.accept_births(true);
+    attribution_.count_at_birth(options_.rules.count_at_birth && !outputs);
     attribution_.reset_peak();
   }
   Recorder::instance().start(wanted());

@@ -31,7 +31,7 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
   Tracker& operator=(const Tracker&) = delete;
 
   // Births count between start and stop; deaths always do. `outputs`: for fake tensors, whose
-  // device is known only from what operators return.
+  // device is known only from what operators return; operators are then followed in any case.
   void start(bool outputs = false);
   void stop();
   bool is_running() const { return running_; }

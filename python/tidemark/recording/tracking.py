@@ -28,7 +28,7 @@ class Tracking:
     """
 
     def __init__(self, *external: Any, save: str = "", oom: str = "report",
-                 operators: bool = True) -> None:
+                 operators: bool = False) -> None:
         if oom not in ON_OUT_OF_MEMORY:
             raise ValueError(f"oom must be one of {', '.join(ON_OUT_OF_MEMORY)}, not {oom}")
         self._oom = oom
