@@ -74,19 +74,17 @@ void Attribution::born(const Note& note) {
   Thread& here = thread(note.thread);
   const bool inside = note.has(kInsideOperator);
   storages_[number].state = inside ? State::Inside : State::Outside;
+  if (rules_.count_at_birth) return count_now(number, note);
   if (inside) here.inside.push_back(number);
   if (!inside && rules_.count_outside_operators) here.outside.push_back(number);
   if (listener_) listener_->allocated(number, note);
-  if (rules_.count_at_birth) count_now(here, number, note.flags);
 }
 
-void Attribution::count_now(Thread& here, StorageNumber number, std::uint8_t flags) {
-  here.inside.clear();
-  here.outside.clear();
-  const Category category = category_now(here, flags);
+void Attribution::count_now(StorageNumber number, const Note& note) {
+  const Category category = category_now(thread(note.thread), note.flags);
   count(number, category);
-  if (listener_) listener_->settled(number, category);
-  sample((flags & kInBackward) != 0);
+  if (listener_) listener_->born(number, note, category);
+  sample(note.has(kInBackward));
 }
 
 // Takes a storage from the list that it waits in. Lists are as short as one operator's storages.

@@ -116,7 +116,7 @@ class Attribution {
   }
   void unlist(StorageNumber number, std::uint32_t likely_thread);
   void born(const Note& note);
-  void count_now(Thread& thread, StorageNumber number, std::uint8_t flags);
+  void count_now(StorageNumber number, const Note& note);
   void died(const Note& note);
   void output(const Note& note);
   void operator_ended(const Note& note);

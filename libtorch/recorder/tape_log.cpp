@@ -56,21 +56,26 @@ void TapeLog::flush() {
 }
 
 void TapeLog::write(const Waiting& event) {
-  builder_.set_time(event.time_ns);
-  Place place;
-  place.scope = event.scope;
-  place.phase = event.phase;
-  switch (event.kind) {
-    case Kind::Alloc:
-      builder_.alloc_as(event.storage, device_id(event.device), event.bytes, event.category, place);
-      break;
-    case Kind::Free: builder_.free(event.storage, place); break;
-    case Kind::Resize: builder_.resize(event.storage, event.bytes, place); break;
-    case Kind::Relabel: builder_.relabel(event.storage, event.category, place); break;
-    case Kind::ScopeBegin: builder_.begin_scope(event.scope, place); break;
-    case Kind::ScopeEnd: builder_.end_scope(event.scope, place); break;
-    default: builder_.begin_step(place); break;
-  }
+  Event row;
+  row.kind = event.kind;
+  row.time_ns = event.time_ns;
+  row.scope = event.scope;
+  row.phase = event.phase;
+  if (event.storage) fill_in(row, event);
+  builder_.append(row);
+}
+
+// Every event of a storage says what the storage is; its death, what it was.
+void TapeLog::fill_in(Event& row, const Waiting& event) {
+  row.subject = event.storage.value;
+  if (written_.size() <= row.subject) written_.resize(storages_.size());
+  Written& known = written_[row.subject];
+  if (event.kind == Kind::Alloc) known = {event.bytes, event.category, device_id(event.device)};
+  if (event.kind == Kind::Resize) known.bytes = event.bytes;
+  if (event.kind == Kind::Relabel) known.category = event.category;
+  row.bytes = known.bytes;
+  row.category = known.category;
+  row.device = known.device;
 }
 
 void TapeLog::allocated(StorageNumber number, const Note& note) {
@@ -92,6 +97,18 @@ void TapeLog::settled(StorageNumber number, Category category) {
   }
   if (!holds_) settled.waiting = 0;
   flush();
+}
+
+void TapeLog::born(StorageNumber number, const Note& note, Category category) {
+  if (holds_ || !queue_.empty()) {
+    allocated(number, note);
+    return settled(number, category);
+  }
+  const Thread& here = thread(note.thread);
+  const ScopeId scope = here.scopes.empty() ? ScopeId() : here.scopes.back();
+  storage(number) = {StorageId(number), note.bytes, note.device, category, scope, 0, true};
+  enqueue({Kind::Alloc, note.time_ns, StorageId(number), note.bytes, note.device, category, scope,
+           here.phase});
 }
 
 void TapeLog::adopted(StorageNumber number, std::uint8_t device, std::int64_t bytes,
@@ -167,7 +184,11 @@ void TapeLog::set_owner(const std::string& path) {
 
 void TapeLog::mark(const std::string& text) {
   flush();
-  builder_.mark(text);
+  const Thread& here = thread(this_thread().id);
+  Place place;
+  place.scope = here.scopes.empty() ? ScopeId() : here.scopes.back();
+  place.phase = here.phase;
+  builder_.mark(text, place);
 }
 
 void TapeLog::diagnose(const std::string& code, const std::string& message, std::int64_t count) {

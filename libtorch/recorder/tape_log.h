@@ -33,6 +33,7 @@ class TapeLog final : public attribution::Listener {
 
   void allocated(StorageNumber storage, const Note& note) override;
   void settled(StorageNumber storage, Category category) override;
+  void born(StorageNumber storage, const Note& note, Category category) override;
   void adopted(StorageNumber storage, std::uint8_t device, std::int64_t bytes,
                Category category) override;
   void relabelled(StorageNumber storage, Category category) override;
@@ -81,6 +82,11 @@ class TapeLog final : public attribution::Listener {
     Phase phase = Phase::Other;
     bool is_known = true;
   };
+  struct Written {  // a storage as the events in the file have it
+    std::int64_t bytes = 0;
+    Category category = Category::Unknown;
+    DeviceId device;
+  };
   struct Thread {
     std::vector<ScopeId> scopes;
     Phase phase = Phase::Other;
@@ -94,12 +100,14 @@ class TapeLog final : public attribution::Listener {
   void release();
   void flush();
   void write(const Waiting& event);
+  void fill_in(Event& row, const Waiting& event);
   DeviceId device_id(std::uint8_t number);
 
   FileSink sink_;
   TapeWriter writer_;
   TapeBuilder builder_;
   std::vector<Storage> storages_;
+  std::vector<Written> written_;
   std::vector<Thread> threads_;  // by number
   std::vector<DeviceId> devices_;
   std::deque<Waiting> queue_;
