@@ -18,16 +18,6 @@ TapeLog::TapeLog(const std::string& path)
   builder_.spill_to(writer_, false);
 }
 
-TapeLog::Storage& TapeLog::storage(StorageNumber number) {
-  if (storages_.size() <= number) storages_.resize(number + 1);
-  return storages_[number];
-}
-
-TapeLog::Thread& TapeLog::thread(std::uint32_t number) {
-  if (threads_.size() <= number) threads_.resize(number + 1);
-  return threads_[number];
-}
-
 DeviceId TapeLog::device_id(std::uint8_t number) {
   if (devices_.size() <= number) devices_.resize(number + 1);
   if (!devices_[number])
@@ -36,7 +26,7 @@ DeviceId TapeLog::device_id(std::uint8_t number) {
 }
 
 // Threads write notes at the same time, and adopted storages come without one: time never falls.
-void TapeLog::enqueue(Waiting event) {
+void TapeLog::enqueue(Waiting&& event) {
   if (event.time_ns == 0) event.time_ns = Recorder::now_ns();
   event.time_ns = std::max(last_ns_, event.time_ns - start_ns_);
   last_ns_ = event.time_ns;
@@ -132,8 +122,9 @@ void TapeLog::resized(StorageNumber number, std::int64_t bytes) {
 }
 
 void TapeLog::freed(StorageNumber number, std::int64_t time_ns) {
-  storage(number).is_alive = false;
-  enqueue({Kind::Free, time_ns, storage(number).id});
+  Storage& dead = storage(number);
+  dead.is_alive = false;
+  enqueue({Kind::Free, time_ns, dead.id});
 }
 
 void TapeLog::begin_scope(std::uint32_t thread, ScopeId scope, Phase phase) {

@@ -92,9 +92,15 @@ class TapeLog final : public attribution::Listener {
     Phase phase = Phase::Other;
   };
 
-  Storage& storage(StorageNumber number);
-  Thread& thread(std::uint32_t number);
-  void enqueue(Waiting event);
+  Storage& storage(StorageNumber number) {
+    if (storages_.size() <= number) [[unlikely]] storages_.resize(number + 1);
+    return storages_[number];
+  }
+  Thread& thread(std::uint32_t number) {
+    if (threads_.size() <= number) [[unlikely]] threads_.resize(number + 1);
+    return threads_[number];
+  }
+  void enqueue(Waiting&& event);
   bool is_waiting(const Storage& storage) const { return storage.waiting > dequeued_; }
   Waiting& birth_of(const Storage& storage) { return queue_[storage.waiting - dequeued_ - 1]; }
   void release();
