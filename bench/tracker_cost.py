@@ -5,8 +5,8 @@
 Large steps (width 512, 8x128 tokens) are compared with the plain program; small ones (width 64,
 2x16 tokens) with the same program under empty global module hooks, which every tracker needs.
 Pairs are interleaved: a step of each, in turn, each after a step that warms it up (hooks are put
-on once, not every step). The ratio is that of the medians. "No operators" is tidemark.track with
-operators=False, writing its tape.
+on once, not every step). The ratio is that of the medians. "Track" is tidemark.track as it comes,
+writing its tape; MemTracker also follows the ends of operators.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def measure(size: tuple[int, int, int, int], baseline: Any, pairs: int, pytorch:
     model, optimizer, x, step = make_step(*size)
     ours = MemTracker()
     ours.track_external(model, optimizer, x)
-    light = tidemark.track(model, optimizer, x, operators=False)
+    light = tidemark.track(model, optimizer, x)
     for context in (baseline(), ours, light):
         timed(step, context)
     ours.reset_mod_stats()
@@ -117,7 +117,7 @@ def main() -> None:
     parser.add_argument("--no-pytorch", dest="pytorch", action="store_false")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    print("width  modules     baseline  MemTracker  no operators  PyTorch's tracker")
+    print("width  modules     baseline  MemTracker         track  PyTorch's tracker")
     for layers in options.layers:
         measure((layers, 64, 2, 16), empty_hooks, options.pairs, options.pytorch)
     if not options.small:

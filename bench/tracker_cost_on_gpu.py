@@ -1,9 +1,9 @@
-"""What tidemark.track costs on a real GPU: tracked over untracked training steps of three models.
+"""What trackers cost on a real GPU: tracked over untracked training steps of three models.
 
     python bench/tracker_cost_on_gpu.py
 
 A step that keeps the GPU busy hides the tracker's work on the CPU; one that waits for the CPU shows
-it. operators=False does without the ends of operators.
+it. operators=True, and MemTracker, follow the ends of operators too.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import torch
 from torch import nn
 
 import tidemark
+from tidemark.compat.mem_tracker import MemTracker
 
 DEVICE = torch.device("cuda:0")
 ROUNDS, STEPS = 9, 10
@@ -65,18 +66,19 @@ def cost(make: Callable[[], tuple[nn.Module, Callable[[], torch.Tensor]]]) -> di
         torch.cuda.synchronize()
         return (time.perf_counter() - start) / STEPS
 
-    def tracked_seconds(operators: bool) -> float:
-        with tidemark.track(model, optimizer, operators=operators):
+    def tracked_seconds(tracker: Any) -> float:
+        with tracker:
             loss_of().backward()  # meets every module
             optimizer.zero_grad()
             return seconds_a_step()
 
     seconds_a_step()
-    rounds = [(seconds_a_step(), tracked_seconds(True), tracked_seconds(False))
-              for _ in range(ROUNDS)]
-    plain, full, light = (statistics.median(one) for one in zip(*rounds))
-    return {"plain_seconds": round(plain, 5), "tracked": round(full / plain, 3),
-            "tracked_without_operators": round(light / plain, 3)}
+    rounds = [(seconds_a_step(), tracked_seconds(tidemark.track(model, optimizer)),
+               tracked_seconds(tidemark.track(model, optimizer, operators=True)),
+               tracked_seconds(MemTracker())) for _ in range(ROUNDS)]
+    plain, light, full, drop_in = (statistics.median(one) for one in zip(*rounds))
+    return {"plain_seconds": round(plain, 5), "track": round(light / plain, 3),
+            "track_operators": round(full / plain, 3), "MemTracker": round(drop_in / plain, 3)}
 
 
 def main() -> None:

@@ -10,10 +10,13 @@
 namespace tidemark {
 namespace {
 
-void expect_known(bool known, const char* what) {
-  if (!known)
-    throw Error(ErrorCode::BadArgument, std::string("an event names ") + what +
-                                            " that its tape does not know");
+[[noreturn]] void refuse(const char* what) {
+  throw Error(ErrorCode::BadArgument,
+              std::string("an event names ") + what + " that its tape does not know");
+}
+
+inline void expect_known(bool known, const char* what) {
+  if (!known) [[unlikely]] refuse(what);
 }
 
 template <class IdType, class Rows>
@@ -29,6 +32,7 @@ void TapeBuilder::check_ids(const Event& row) const {
   expect_known(!row.stack || is_row(row.stack, tables_.stacks()), "a stack");
   expect_known(!row.call || is_row(row.call, tables_.calls()), "a call");
   expect_known(!row.stream || is_row(row.stream, tables_.streams()), "a stream");
+  expect_known(!row.device || is_row(row.device, tables_.devices()), "a device");
 }
 
 void TapeBuilder::write(Kind kind, const Place& place, Event row) {
@@ -39,10 +43,14 @@ void TapeBuilder::write(Kind kind, const Place& place, Event row) {
   row.stream = place.stream;
   if (!row.call) row.call = place.call;
   if (!row.scope) row.scope = place.scope.value_or(innermost_scope());
+  append(row);
+}
+
+void TapeBuilder::append(const Event& row) {
   check_ids(row);
   events_.push(row);
   last_ = row;
-  next_time_ns_ = add_saturating(next_time_ns_, 1);
+  next_time_ns_ = add_saturating(row.time_ns, 1);
   if (writer_ && events_.size() - written_ >= kBlockEvents) spill(kBlockEvents);
 }
 

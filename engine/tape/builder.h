@@ -63,6 +63,9 @@ class TapeBuilder {
   // Births a storage under a number of the caller's, or of new_storage().
   void alloc_as(StorageId storage, DeviceId device, std::int64_t bytes, Category category,
                 const Place& place = {});
+  // Writes a row of a source that keeps the histories of its storages itself: nothing is filled in,
+  // and nothing is kept but the row. Not to be mixed with the calls above that fill in.
+  void append(const Event& row);
   void diagnose(std::string_view code, Severity severity, std::string where, std::string message,
                 std::int64_t count = 1);
 

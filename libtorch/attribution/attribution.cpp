@@ -20,19 +20,11 @@ std::int64_t Attribution::accounted(std::int64_t bytes, std::uint8_t device) con
   return unit > 1 ? (bytes + unit - 1) / unit * unit : bytes;
 }
 
-Row& Attribution::row(std::uint8_t device) {
-  if (now_.size() <= device) {
-    now_.resize(device + 1);
-    peak_.resize(device + 1);
-    peak_moment_.resize(device + 1);
-    for (auto& marks : marks_) marks.resize(device + 1);
-  }
-  return now_[device];
-}
-
-Attribution::Thread& Attribution::thread(std::uint32_t number) {
-  if (threads_.size() <= number) threads_.resize(number + 1);
-  return threads_[number];
+void Attribution::add_device(std::uint8_t device) {
+  now_.resize(device + 1);
+  peak_.resize(device + 1);
+  peak_moment_.resize(device + 1);
+  for (auto& marks : marks_) marks.resize(device + 1);
 }
 
 StorageNumber Attribution::add_storage(StorageKey key, std::int64_t bytes, std::uint8_t device) {
@@ -82,19 +74,27 @@ void Attribution::born(const Note& note) {
   Thread& here = thread(note.thread);
   const bool inside = note.has(kInsideOperator);
   storages_[number].state = inside ? State::Inside : State::Outside;
+  if (rules_.count_at_birth) return count_now(number, note);
   if (inside) here.inside.push_back(number);
   if (!inside && rules_.count_outside_operators) here.outside.push_back(number);
   if (listener_) listener_->allocated(number, note);
-  if (rules_.count_at_birth) count_now(here, number, note.flags);
 }
 
-void Attribution::count_now(Thread& here, StorageNumber number, std::uint8_t flags) {
-  here.inside.clear();
-  here.outside.clear();
-  const Category category = category_now(here, flags);
+void Attribution::count_now(StorageNumber number, const Note& note) {
+  const Category category = category_now(thread(note.thread), note.flags);
   count(number, category);
-  if (listener_) listener_->settled(number, category);
-  sample((flags & kInBackward) != 0);
+  if (listener_) listener_->born(number, note, category);
+  sample(note.has(kInBackward));
+}
+
+// Takes a storage from the list that it waits in. Lists are as short as one operator's storages.
+void Attribution::unlist(StorageNumber number, std::uint32_t likely_thread) {
+  const auto is_found_in = [number](Thread& thread) {
+    return std::erase(thread.inside, number) + std::erase(thread.outside, number) > 0;
+  };
+  if (is_found_in(thread(likely_thread))) return;
+  for (Thread& thread : threads_)
+    if (is_found_in(thread)) return;
 }
 
 void Attribution::died(const Note& note) {
@@ -104,11 +104,8 @@ void Attribution::died(const Note& note) {
   if (storage.state == State::Counted) {
     if (note.has(kResizes)) thread(note.thread).lost.push_back(storage.category);
   } else {
-    // Born and dead before it could count. Lists are as short as one operator's storages.
-    for (Thread& thread : threads_) {
-      std::erase(thread.inside, number);
-      std::erase(thread.outside, number);
-    }
+    // Born and dead before it could count.
+    unlist(number, note.thread);
     if (listener_) listener_->settled(number, Category::Workspace);
   }
   if (listener_) listener_->freed(number, note.time_ns);
@@ -198,10 +195,7 @@ void Attribution::label(StorageKey key, std::int64_t bytes, std::uint8_t device,
   }
   Storage& storage = storages_[number];
   if (storage.state != State::Counted) {
-    for (Thread& thread : threads_) {
-      std::erase(thread.inside, number);
-      std::erase(thread.outside, number);
-    }
+    unlist(number, 0);
     storage.device = device;
     count(number, category);
     if (listener_) listener_->settled(number, category);

@@ -49,6 +49,7 @@ class Attribution {
   void take(const Note& note);
   // No more births; deaths are still followed.
   void accept_births(bool accept) { accepts_births_ = accept; }
+  void count_at_birth(bool at_birth) { rules_.count_at_birth = at_birth; }
   void set_listener(Listener* listener) { listener_ = listener; }
 
   // Makes a storage known under this category, whatever it was before.
@@ -109,9 +110,13 @@ class Attribution {
     bool in_optimizer = false, recomputing = false, creates_graph = false;
   };
 
-  Thread& thread(std::uint32_t number);
+  Thread& thread(std::uint32_t number) {
+    if (threads_.size() <= number) [[unlikely]] threads_.resize(number + 1);
+    return threads_[number];
+  }
+  void unlist(StorageNumber number, std::uint32_t likely_thread);
   void born(const Note& note);
-  void count_now(Thread& thread, StorageNumber number, std::uint8_t flags);
+  void count_now(StorageNumber number, const Note& note);
   void died(const Note& note);
   void output(const Note& note);
   void operator_ended(const Note& note);
@@ -124,7 +129,11 @@ class Attribution {
   void count(StorageNumber number, Category category);
   void forget(StorageNumber number);
   void rise(std::uint8_t device);
-  Row& row(std::uint8_t device);
+  Row& row(std::uint8_t device) {
+    if (now_.size() <= device) [[unlikely]] add_device(device);
+    return now_[device];
+  }
+  void add_device(std::uint8_t device);
   std::int64_t accounted(std::int64_t bytes, std::uint8_t device) const;
 
   Rules rules_;

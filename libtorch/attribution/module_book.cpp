@@ -22,7 +22,10 @@ void ModuleBook::clear() {
 void ModuleBook::record(Module& module, ModuleState state, Rows rows) {
   if (!snapshots_) return;
   auto& list = module.stats.snapshots[static_cast<std::size_t>(state)];
-  if (list.empty()) module.stats.order.push_back(state);
+  if (list.empty()) {
+    module.stats.order.push_back(state);
+    list.reserve(4);  // few are called only once
+  }
   list.push_back(std::move(rows));
 }
 

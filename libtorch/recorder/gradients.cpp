@@ -167,20 +167,25 @@ void hook_leaf(const at::Tensor& leaf, const std::shared_ptr<AwaitedGradients>& 
   g_leaves.push_back({WeakTensor(leaf.getIntrusivePtr()), awaited, std::move(remove)});
 }
 
+void hook(const at::Tensor& tensor, const std::shared_ptr<AwaitedGradients>& awaited,
+          std::size_t index) {
+  if (tensor.is_leaf()) return hook_leaf(tensor, awaited, index);
+  const auto& node = tensor.grad_fn();
+  awaited->set_node(index, node.get());
+  node->add_tensor_pre_hook(std::make_unique<GradientHook>(awaited, index, tensor.output_nr()));
+}
+
 }  // namespace
 
-void await_gradients(const std::vector<at::Tensor>& tensors, Await await, GradientAction action) {
-  const auto awaited = std::make_shared<AwaitedGradients>(await, std::move(action), tensors.size());
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    const at::Tensor& tensor = tensors[i];
-    if (tensor.is_leaf()) {
-      hook_leaf(tensor, awaited, i);
-      continue;
-    }
-    const auto& node = tensor.grad_fn();
-    awaited->set_node(i, node.get());
-    node->add_tensor_pre_hook(std::make_unique<GradientHook>(awaited, i, tensor.output_nr()));
-  }
+void await_gradients(at::TensorList tensors, Await await, GradientAction action) {
+  const auto count = static_cast<std::size_t>(
+      std::count_if(tensors.begin(), tensors.end(),
+                    [](const at::Tensor& tensor) { return tensor.requires_grad(); }));
+  if (count == 0) return;
+  const auto awaited = std::make_shared<AwaitedGradients>(await, std::move(action), count);
+  std::size_t index = 0;
+  for (const at::Tensor& tensor : tensors)
+    if (tensor.requires_grad()) hook(tensor, awaited, index++);
 }
 
 void set_leaf_hooker(HookLeaf hook_leaf) { g_hook_leaf = std::move(hook_leaf); }

@@ -29,8 +29,8 @@ struct GradientAction {
 };
 
 // Runs the action once a backward: when the first, or the last, of the gradients of these tensors
-// is there. Tensors that the backward does not reach are not waited for.
-void await_gradients(const std::vector<at::Tensor>& tensors, Await await, GradientAction action);
+// is there. Tensors that need none, or that the backward does not reach, are not waited for.
+void await_gradients(at::TensorList tensors, Await await, GradientAction action);
 
 // How a hook is put on a leaf, and taken away again by what it returns. A Python program must use
 // Python's own way, which alone gets along with the user's hooks.

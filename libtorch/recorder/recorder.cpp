@@ -17,27 +17,18 @@ namespace tidemark::recorder {
 
 using namespace attribution;
 
-namespace {
+constinit thread_local ThreadState t_state;
 
-// Found by one instruction: it is asked for several times an operator.
-[[gnu::tls_model("initial-exec")]] constinit thread_local ThreadState t_state;
-
-}  // namespace
-
-ThreadState& this_thread() noexcept {
+void give_number(ThreadState& thread) noexcept {
   static std::atomic<std::uint32_t> next{1};
-  if (t_state.id == 0) t_state.id = next.fetch_add(1, std::memory_order_relaxed);
-  return t_state;
+  thread.id = next.fetch_add(1, std::memory_order_relaxed);
 }
 
-Recorder& Recorder::instance() {
-  // Never destroyed: storages outlive every static object.
-  static Recorder* const recorder = [] {
-    auto* made = new Recorder();
-    pthread_atfork(nullptr, nullptr, [] { instance().forget_in_child(); });
-    return made;
-  }();
-  return *recorder;
+Recorder* const Recorder::the_one_ = make();
+
+Recorder* Recorder::make() {
+  pthread_atfork(nullptr, nullptr, [] { instance().forget_in_child(); });
+  return new Recorder();
 }
 
 std::int64_t Recorder::now_ns() {

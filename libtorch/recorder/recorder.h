@@ -32,11 +32,17 @@ struct ThreadState {
   bool in_python = false;     // the operator was called where a wrapper of tensors is taken apart
   bool is_pretending = false; // inside an operator of a fake mode that nobody tracks
 };
-ThreadState& this_thread() noexcept;
+// Found by one instruction: it is asked for several times an operator.
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local ThreadState t_state;
+void give_number(ThreadState& thread) noexcept;
+inline ThreadState& this_thread() noexcept {
+  if (t_state.id == 0) [[unlikely]] give_number(t_state);
+  return t_state;
+}
 
 class Recorder {
  public:
-  static Recorder& instance();
+  static Recorder& instance() noexcept { return *the_one_; }
 
   // From allocators, on any thread, at any time. Never throws, waits or allocates.
   // A caller that holds an allocator's lock says so: the ring is then never emptied here.
@@ -90,6 +96,8 @@ class Recorder {
 
  private:
   Recorder() : ring_(1 << 14) {}
+  static Recorder* make();
+  static Recorder* const the_one_;  // never destroyed: storages outlive every static object
   void push(const Note& note, Caller caller = kHoldsNothing) noexcept;
   void drain();
   bool drain_if_free() noexcept;

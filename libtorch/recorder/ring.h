@@ -28,6 +28,8 @@ class Ring {
       const std::uint64_t turn = cell.turn.load(std::memory_order_acquire);
       if (turn == at) {
         if (!head_.compare_exchange_weak(at, at + 1, std::memory_order_relaxed)) continue;
+        // The ring is larger than the caches: the next writers must not wait for their cells.
+        __builtin_prefetch(&cells_[(at + kAhead) & mask_], 1);
         cell.entry = entry;
         cell.turn.store(at + 1, std::memory_order_release);
         return true;
@@ -65,6 +67,7 @@ class Ring {
     Entry entry;
   };
 
+  static constexpr std::uint64_t kAhead = 8;
   const std::uint64_t mask_;
   std::unique_ptr<Cell[]> cells_;
   alignas(64) std::atomic<std::uint64_t> head_{0};

@@ -18,11 +18,6 @@ TapeLog::TapeLog(const std::string& path)
   builder_.spill_to(writer_, false);
 }
 
-TapeLog::Storage& TapeLog::storage(StorageNumber number) {
-  if (storages_.size() <= number) storages_.resize(number + 1);
-  return storages_[number];
-}
-
 DeviceId TapeLog::device_id(std::uint8_t number) {
   if (devices_.size() <= number) devices_.resize(number + 1);
   if (!devices_[number])
@@ -31,10 +26,11 @@ DeviceId TapeLog::device_id(std::uint8_t number) {
 }
 
 // Threads write notes at the same time, and adopted storages come without one: time never falls.
-void TapeLog::enqueue(Waiting event) {
+void TapeLog::enqueue(Waiting&& event) {
   if (event.time_ns == 0) event.time_ns = Recorder::now_ns();
   event.time_ns = std::max(last_ns_, event.time_ns - start_ns_);
   last_ns_ = event.time_ns;
+  if (queue_.empty() && event.is_known) return write(event);
   queue_.push_back(event);
   // A step that never ends must not eat the memory.
   if (queue_.size() > kMostWaiting) release();
@@ -50,25 +46,30 @@ void TapeLog::flush() {
 }
 
 void TapeLog::write(const Waiting& event) {
-  builder_.set_time(event.time_ns);
-  Place place;
-  place.scope = event.scope;
-  place.phase = event.phase;
-  switch (event.kind) {
-    case Kind::Alloc:
-      builder_.alloc_as(event.storage, device_id(event.device), event.bytes, event.category, place);
-      break;
-    case Kind::Free: builder_.free(event.storage, place); break;
-    case Kind::Resize: builder_.resize(event.storage, event.bytes, place); break;
-    case Kind::Relabel: builder_.relabel(event.storage, event.category, place); break;
-    case Kind::ScopeBegin: builder_.begin_scope(event.scope, place); break;
-    case Kind::ScopeEnd: builder_.end_scope(event.scope, place); break;
-    default: builder_.begin_step(place); break;
-  }
+  Event row;
+  row.kind = event.kind;
+  row.time_ns = event.time_ns;
+  row.scope = event.scope;
+  row.phase = event.phase;
+  if (event.storage) fill_in(row, event);
+  builder_.append(row);
+}
+
+// Every event of a storage says what the storage is; its death, what it was.
+void TapeLog::fill_in(Event& row, const Waiting& event) {
+  row.subject = event.storage.value;
+  if (written_.size() <= row.subject) written_.resize(storages_.size());
+  Written& known = written_[row.subject];
+  if (event.kind == Kind::Alloc) known = {event.bytes, event.category, device_id(event.device)};
+  if (event.kind == Kind::Resize) known.bytes = event.bytes;
+  if (event.kind == Kind::Relabel) known.category = event.category;
+  row.bytes = known.bytes;
+  row.category = known.category;
+  row.device = known.device;
 }
 
 void TapeLog::allocated(StorageNumber number, const Note& note) {
-  const Thread& thread = threads_[note.thread];
+  const Thread& thread = this->thread(note.thread);
   const ScopeId scope = thread.scopes.empty() ? ScopeId() : thread.scopes.back();
   Storage& born = storage(number);
   born = {StorageId(number), note.bytes, note.device, Category::Unknown, scope,
@@ -86,6 +87,18 @@ void TapeLog::settled(StorageNumber number, Category category) {
   }
   if (!holds_) settled.waiting = 0;
   flush();
+}
+
+void TapeLog::born(StorageNumber number, const Note& note, Category category) {
+  if (holds_ || !queue_.empty()) {
+    allocated(number, note);
+    return settled(number, category);
+  }
+  const Thread& here = thread(note.thread);
+  const ScopeId scope = here.scopes.empty() ? ScopeId() : here.scopes.back();
+  storage(number) = {StorageId(number), note.bytes, note.device, category, scope, 0, true};
+  enqueue({Kind::Alloc, note.time_ns, StorageId(number), note.bytes, note.device, category, scope,
+           here.phase});
 }
 
 void TapeLog::adopted(StorageNumber number, std::uint8_t device, std::int64_t bytes,
@@ -109,18 +122,19 @@ void TapeLog::resized(StorageNumber number, std::int64_t bytes) {
 }
 
 void TapeLog::freed(StorageNumber number, std::int64_t time_ns) {
-  storage(number).is_alive = false;
-  enqueue({Kind::Free, time_ns, storage(number).id});
+  Storage& dead = storage(number);
+  dead.is_alive = false;
+  enqueue({Kind::Free, time_ns, dead.id});
 }
 
 void TapeLog::begin_scope(std::uint32_t thread, ScopeId scope, Phase phase) {
-  threads_[thread].scopes.push_back(scope);
-  threads_[thread].phase = phase;
+  this->thread(thread).scopes.push_back(scope);
+  this->thread(thread).phase = phase;
   enqueue({Kind::ScopeBegin, 0, {}, 0, 0, Category::Unknown, scope, phase});
 }
 
 void TapeLog::end_scope(std::uint32_t thread, ScopeId scope, Phase phase) {
-  auto& open = threads_[thread].scopes;
+  auto& open = this->thread(thread).scopes;
   const auto last = std::find(open.rbegin(), open.rend(), scope);
   if (last == open.rend()) return;
   open.erase(std::next(last).base());
@@ -128,7 +142,7 @@ void TapeLog::end_scope(std::uint32_t thread, ScopeId scope, Phase phase) {
 }
 
 void TapeLog::close_scopes(std::uint32_t thread, Phase phase) {
-  Thread& here = threads_[thread];
+  Thread& here = this->thread(thread);
   while (!here.scopes.empty()) {
     enqueue({Kind::ScopeEnd, 0, {}, 0, 0, Category::Unknown, here.scopes.back(), phase});
     here.scopes.pop_back();
@@ -136,7 +150,7 @@ void TapeLog::close_scopes(std::uint32_t thread, Phase phase) {
   here.phase = Phase::Other;
 }
 
-void TapeLog::set_phase(std::uint32_t thread, Phase phase) { threads_[thread].phase = phase; }
+void TapeLog::set_phase(std::uint32_t thread, Phase phase) { this->thread(thread).phase = phase; }
 
 void TapeLog::begin_optimizer(std::uint32_t thread) {
   set_phase(thread, Phase::Optimizer);
@@ -161,7 +175,11 @@ void TapeLog::set_owner(const std::string& path) {
 
 void TapeLog::mark(const std::string& text) {
   flush();
-  builder_.mark(text);
+  const Thread& here = thread(this_thread().id);
+  Place place;
+  place.scope = here.scopes.empty() ? ScopeId() : here.scopes.back();
+  place.phase = here.phase;
+  builder_.mark(text, place);
 }
 
 void TapeLog::diagnose(const std::string& code, const std::string& message, std::int64_t count) {

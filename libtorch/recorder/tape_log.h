@@ -8,7 +8,6 @@
 #include <deque>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "tidemark/base/byte_stream.h"
@@ -34,6 +33,7 @@ class TapeLog final : public attribution::Listener {
 
   void allocated(StorageNumber storage, const Note& note) override;
   void settled(StorageNumber storage, Category category) override;
+  void born(StorageNumber storage, const Note& note, Category category) override;
   void adopted(StorageNumber storage, std::uint8_t device, std::int64_t bytes,
                Category category) override;
   void relabelled(StorageNumber storage, Category category) override;
@@ -82,25 +82,39 @@ class TapeLog final : public attribution::Listener {
     Phase phase = Phase::Other;
     bool is_known = true;
   };
+  struct Written {  // a storage as the events in the file have it
+    std::int64_t bytes = 0;
+    Category category = Category::Unknown;
+    DeviceId device;
+  };
   struct Thread {
     std::vector<ScopeId> scopes;
     Phase phase = Phase::Other;
   };
 
-  Storage& storage(StorageNumber number);
-  void enqueue(Waiting event);
+  Storage& storage(StorageNumber number) {
+    if (storages_.size() <= number) [[unlikely]] storages_.resize(number + 1);
+    return storages_[number];
+  }
+  Thread& thread(std::uint32_t number) {
+    if (threads_.size() <= number) [[unlikely]] threads_.resize(number + 1);
+    return threads_[number];
+  }
+  void enqueue(Waiting&& event);
   bool is_waiting(const Storage& storage) const { return storage.waiting > dequeued_; }
   Waiting& birth_of(const Storage& storage) { return queue_[storage.waiting - dequeued_ - 1]; }
   void release();
   void flush();
   void write(const Waiting& event);
+  void fill_in(Event& row, const Waiting& event);
   DeviceId device_id(std::uint8_t number);
 
   FileSink sink_;
   TapeWriter writer_;
   TapeBuilder builder_;
   std::vector<Storage> storages_;
-  std::unordered_map<std::uint32_t, Thread> threads_;
+  std::vector<Written> written_;
+  std::vector<Thread> threads_;  // by number
   std::vector<DeviceId> devices_;
   std::deque<Waiting> queue_;
   std::size_t dequeued_ = 0;

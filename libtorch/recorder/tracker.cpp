@@ -1,56 +1,22 @@
-// Module calls, gradients and labels, handed to attribution under the recorder's lock.
+// Module calls and backwards, handed to attribution under the recorder's lock.
 #include "tidemark/torch/recorder/tracker.h"
 
 #include <ATen/ATen.h>
 
 #include <algorithm>
 
-#include "tidemark/torch/recorder/allocators.h"
 #include "tidemark/torch/recorder/gradients.h"
 #include "tidemark/torch/recorder/recorder.h"
 
 namespace tidemark::recorder {
 
-using attribution::StorageKey;
 using Quiet = Recorder::Quiet;
 
 namespace {
 
-// The storages a tensor stands on: one, none, or those of its parts if it is sparse.
-template <class Visit>
-void for_each_storage(const at::Tensor& tensor, const Visit& visit) {
-  if (!tensor.defined()) return;
-  const auto visit_part = [&](const at::Tensor& part) {
-    visit(*part.storage().unsafeGetStorageImpl());
-  };
-  const c10::Layout layout = tensor.layout();
-  if (layout == at::kStrided) {
-    if (tensor.has_storage()) visit_part(tensor);
-  } else if (layout == at::kSparse) {
-    visit_part(tensor._indices());
-    visit_part(tensor._values());
-  } else if (layout == at::kSparseCsr || layout == at::kSparseBsr) {
-    visit_part(tensor.crow_indices());
-    visit_part(tensor.col_indices());
-    visit_part(tensor.values());
-  } else if (layout == at::kSparseCsc || layout == at::kSparseBsc) {
-    visit_part(tensor.ccol_indices());
-    visit_part(tensor.row_indices());
-    visit_part(tensor.values());
-  }
-}
-
-std::uint8_t device_number(const at::Tensor& tensor) {
-  static const std::uint8_t cpu = Recorder::instance().device_number("cpu");
-  const c10::Device device = tensor.device();
-  return device.is_cpu() ? cpu : Recorder::instance().device_number(device.str());
-}
-
-std::vector<at::Tensor> differentiable(const std::vector<at::Tensor>& tensors) {
-  std::vector<at::Tensor> found;
-  for (const at::Tensor& tensor : tensors)
-    if (tensor.requires_grad()) found.push_back(tensor);
-  return found;
+bool any_differentiable(at::TensorList tensors) {
+  return std::any_of(tensors.begin(), tensors.end(),
+                     [](const at::Tensor& tensor) { return tensor.requires_grad(); });
 }
 
 }  // namespace
@@ -84,6 +50,7 @@ void Tracker::start(bool outputs) {
   {
     const Quiet quiet;
     attribution_.accept_births(true);
+    attribution_.count_at_birth(options_.rules.count_at_birth && !outputs);
     attribution_.reset_peak();
   }
   Recorder::instance().start(wanted());
@@ -129,10 +96,10 @@ void Tracker::write_end(ModuleNumber module, std::uint32_t thread, Phase phase) 
     log_->set_phase(thread, Phase::Other);
 }
 
-std::int64_t Tracker::begin_forward(ModuleNumber module, const std::vector<at::Tensor>& inputs) {
+std::int64_t Tracker::begin_forward(ModuleNumber module, at::TensorList inputs) {
   const bool in_backward = current_backward() != -1;
   const std::uint32_t thread = this_thread().id;
-  const std::vector<at::Tensor> awaited = differentiable(inputs);
+  const bool awaits = !in_backward && any_differentiable(inputs);
   std::int64_t bytes;
   {
     const Quiet quiet;
@@ -141,20 +108,14 @@ std::int64_t Tracker::begin_forward(ModuleNumber module, const std::vector<at::T
     book_.begin_forward(module, thread, in_backward);
     write_begin(module, thread, in_backward ? Phase::Recompute : Phase::Forward);
     open_calls_.push_back({module, thread, awaited_ends_.size()});
-    if (!in_backward && awaited.empty()) awaited_ends_.push_back({module, thread});
+    if (!in_backward && !awaits) awaited_ends_.push_back({module, thread});
   }
-  if (in_backward || awaited.empty()) return bytes;
-  await_gradients(awaited, Await::All, {[](void* owner, std::uint32_t number, const auto&) {
-                                          static_cast<Tracker*>(owner)->end_backward(number);
-                                        },
-                                        weak_from_this(), module});
+  if (awaits) await_gradients(inputs, Await::All, {&end_backward_of, weak_from_this(), module});
   return bytes;
 }
 
-std::int64_t Tracker::end_forward(ModuleNumber module, const std::vector<at::Tensor>& outputs,
-                                  bool failed) {
+std::int64_t Tracker::end_forward(ModuleNumber module, at::TensorList outputs, bool failed) {
   const bool in_backward = current_backward() != -1;
-  const std::vector<at::Tensor> awaited = differentiable(outputs);
   std::int64_t bytes;
   {
     const Quiet quiet;
@@ -166,11 +127,8 @@ std::int64_t Tracker::end_forward(ModuleNumber module, const std::vector<at::Ten
     if (log_ && in_backward) log_->set_phase(thread, Phase::Backward);
     forget_call(module, thread, failed);
   }
-  if (in_backward || awaited.empty()) return bytes;
-  await_gradients(awaited, Await::First, {[](void* owner, std::uint32_t number, const auto&) {
-                                            static_cast<Tracker*>(owner)->begin_backward(number);
-                                          },
-                                          weak_from_this(), module});
+  if (!in_backward)
+    await_gradients(outputs, Await::First, {&begin_backward_of, weak_from_this(), module});
   return bytes;
 }
 
@@ -194,6 +152,13 @@ void Tracker::abandon_forward(ModuleNumber module) {
   const std::uint32_t thread = this_thread().id;
   forget_call(module, thread, true);
   book_.abandon_forward(module, thread);
+}
+
+void Tracker::begin_backward_of(void* tracker, std::uint32_t module, const Gradients&) {
+  static_cast<Tracker*>(tracker)->begin_backward(module);
+}
+void Tracker::end_backward_of(void* tracker, std::uint32_t module, const Gradients&) {
+  static_cast<Tracker*>(tracker)->end_backward(module);
 }
 
 void Tracker::begin_backward(ModuleNumber module) {
@@ -269,103 +234,6 @@ void Tracker::end_optimizer() {
 bool Tracker::in_optimizer() {
   const Quiet quiet;
   return attribution_.in_optimizer(this_thread().id);
-}
-
-bool Tracker::label(const at::Tensor& tensor, Category category) {
-  if (!tensor.defined()) return true;
-  if (tensor.layout() != at::kStrided || !tensor.has_storage())
-    return label(std::vector<at::Tensor>{tensor}, category);
-  c10::StorageImpl& storage = *tensor.storage().unsafeGetStorageImpl();
-  const auto bytes = static_cast<std::int64_t>(storage.nbytes());
-  if (bytes == 0) return true;
-  const std::uint8_t device = device_number(tensor);
-  const bool is_watched = watch_storage(storage);
-  const Quiet quiet;
-  attribution_.label(key_of(storage), bytes, device, category);
-  return is_watched;
-}
-
-bool Tracker::label(const std::vector<at::Tensor>& tensors, Category category) {
-  struct Labelled {
-    StorageKey key;
-    std::int64_t bytes;
-    std::uint8_t device;
-  };
-  std::vector<Labelled> all;
-  all.reserve(tensors.size());
-  bool is_watched = true;
-  for (const at::Tensor& tensor : tensors) {
-    const std::uint8_t device = device_number(tensor);
-    const bool is_strided = tensor.layout() == at::kStrided;
-    for_each_storage(tensor, [&](c10::StorageImpl& storage) {
-      const auto bytes = static_cast<std::int64_t>(storage.nbytes());
-      if (bytes == 0) return;
-      // The rows of a sparse gradient may be the very ids that the program was given.
-      if (const auto known = is_strided ? std::nullopt : find(storage);
-          known && known->category == Category::Other)
-        return;
-      is_watched &= watch_storage(storage);
-      all.push_back({key_of(storage), bytes, device});
-    });
-  }
-  const Quiet quiet;
-  for (const Labelled& one : all) attribution_.label(one.key, one.bytes, one.device, category);
-  Recorder::instance().want_sample();
-  return is_watched;
-}
-
-void Tracker::set_owner(const std::string& path) {
-  const Quiet quiet;
-  if (log_) log_->set_owner(path);
-}
-
-std::int64_t Tracker::known_bytes(const std::vector<at::Tensor>& tensors) {
-  const Quiet quiet;
-  return known_bytes_quietly(tensors);
-}
-
-// A storage that several tensors share counts once.
-std::int64_t Tracker::known_bytes_quietly(const std::vector<at::Tensor>& tensors) const {
-  if (tensors.size() == 1 && tensors[0].layout() == at::kStrided && tensors[0].has_storage()) {
-    const StorageKey key = key_of(*tensors[0].storage().unsafeGetStorageImpl());
-    return key ? attribution_.bytes_of(key).value_or(0) : 0;
-  }
-  std::vector<StorageKey> keys;
-  for (const at::Tensor& tensor : tensors)
-    for_each_storage(tensor, [&](c10::StorageImpl& storage) { keys.push_back(key_of(storage)); });
-  std::sort(keys.begin(), keys.end());
-  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-  std::int64_t bytes = 0;
-  for (const StorageKey key : keys) bytes += key ? attribution_.bytes_of(key).value_or(0) : 0;
-  return bytes;
-}
-
-void Tracker::forget(StorageKey key) {
-  const Quiet quiet;
-  Note note;
-  note.kind = NoteKind::Died;
-  note.key = key;
-  attribution_.take(note);
-}
-
-std::optional<Tracker::Known> Tracker::find(const c10::StorageImpl& storage) {
-  const Quiet quiet;
-  const StorageKey key = key_of(storage);
-  const auto category = key ? attribution_.category_of(key) : std::nullopt;
-  if (!category) return std::nullopt;
-  return Known{*category, attribution_.device_of(key)};
-}
-
-void Tracker::resized(c10::StorageImpl& storage, Known before) {
-  const auto bytes = static_cast<std::int64_t>(storage.nbytes());
-  if (bytes > 0) watch_storage(storage);
-  const Quiet quiet;
-  const StorageKey key = key_of(storage);
-  if (key && attribution_.category_of(key))
-    attribution_.set_bytes(key, bytes);
-  else if (key)
-    attribution_.label(key, bytes, before.device, before.category);
-  attribution_.sample(current_backward() != -1);
 }
 
 void Tracker::capture_out_of_memory(std::int64_t wanted, const std::string& device) {

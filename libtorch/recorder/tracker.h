@@ -31,7 +31,7 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
   Tracker& operator=(const Tracker&) = delete;
 
   // Births count between start and stop; deaths always do. `outputs`: for fake tensors, whose
-  // device is known only from what operators return.
+  // device is known only from what operators return; operators are then followed in any case.
   void start(bool outputs = false);
   void stop();
   bool is_running() const { return running_; }
@@ -40,9 +40,9 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
   ModuleNumber add_module();
   void set_name(ModuleNumber module, const std::string& name);
   // Returns the known bytes of the inputs; 0 where a tape is written.
-  std::int64_t begin_forward(ModuleNumber module, const std::vector<at::Tensor>& inputs);
+  std::int64_t begin_forward(ModuleNumber module, at::TensorList inputs);
   // `failed`: the module raised. Returns the known bytes of the outputs.
-  std::int64_t end_forward(ModuleNumber module, const std::vector<at::Tensor>& outputs, bool failed);
+  std::int64_t end_forward(ModuleNumber module, at::TensorList outputs, bool failed);
   // The call of this module, and those inside it, ended without a word.
   void abandon_forward(ModuleNumber module);
   void begin_optimizer();
@@ -50,11 +50,11 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
   bool in_optimizer();
 
   // Makes the tensors' storages known. False if the death of one cannot be noticed from here.
-  bool label(const std::vector<at::Tensor>& tensors, Category category);
+  bool label(at::TensorList tensors, Category category);
   bool label(const at::Tensor& tensor, Category category);
   // The module that storages labelled from here on belong to, in the tape; empty for none.
   void set_owner(const std::string& path);
-  std::int64_t known_bytes(const std::vector<at::Tensor>& tensors);
+  std::int64_t known_bytes(at::TensorList tensors);
   void forget(attribution::StorageKey key);
   // A storage that is about to get other memory, and the same one afterwards.
   struct Known {
@@ -93,10 +93,14 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
     std::uint32_t thread;
   };
 
-  std::int64_t known_bytes_quietly(const std::vector<at::Tensor>& tensors) const;
+  std::int64_t known_bytes_quietly(at::TensorList tensors) const;
   void forget_call(ModuleNumber module, std::uint32_t thread, bool failed);
   void begin_backward(ModuleNumber module);
   void end_backward(ModuleNumber module);
+  // The same as actions on gradients.
+  using Gradients = std::vector<at::Tensor>;
+  static void begin_backward_of(void* tracker, std::uint32_t module, const Gradients&);
+  static void end_backward_of(void* tracker, std::uint32_t module, const Gradients&);
   void follow_backward();
   void finish_backward(std::uint32_t thread, const std::vector<ModuleNumber>& ends);
 

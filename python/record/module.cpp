@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "hooks.h"
 #include "tensors.h"
 #include "tidemark/torch/recorder/allocators.h"
 #include "tidemark/torch/recorder/cuda_trace.h"
@@ -63,24 +64,6 @@ py::list stats_to_python(Tracker& tracker, ModuleNumber module) {
 
 bool label(Tracker& tracker, py::handle value, const std::string& category) {
   return tracker.label(tensors_in(value.ptr()), category_of_name(category));
-}
-
-// What a gradient hook calls: with the gradient, or with the parameter that has one now.
-void label_gradient(Tracker& tracker, py::handle gradient) {
-  if (!tracker.is_running() || gradient.is_none()) return;
-  if (THPVariable_CheckExact(gradient.ptr()))
-    tracker.label(THPVariable_Unpack(gradient.ptr()), Category::Gradient);
-  else
-    tracker.label(tensors_in(gradient.ptr()), Category::Gradient);
-}
-
-void label_gradient_of(Tracker& tracker, py::handle parameter) {
-  if (!tracker.is_running()) return;
-  const at::Tensor& gradient = THPVariable_Unpack(parameter.ptr()).grad();
-  if (!gradient.defined()) return;
-  if (gradient.key_set().has(c10::DispatchKey::Python))
-    return label_gradient(tracker, parameter.attr("grad"));
-  tracker.label(gradient, Category::Gradient);
 }
 
 // What is known of a storage before it is resized: handed back, as it is, to resized().
@@ -138,7 +121,7 @@ RemoveHook hook_leaf(const at::Tensor& leaf, std::function<void(const at::Tensor
 }
 
 void await_in_python(py::handle values, bool all, py::function action, bool wants_gradients) {
-  std::vector<at::Tensor> tensors;
+  Tensors tensors;
   for (const at::Tensor& tensor : tensors_in(values.ptr(), Wrappers::OpenAndKeep))
     if (tensor.requires_grad()) tensors.push_back(tensor);
   await_gradients(tensors, all ? Await::All : Await::First,
@@ -183,23 +166,12 @@ void bind_tracker(py::module_& m) {
       .def_property_readonly("events", &Tracker::events)
       .def_property_readonly("out_of_memory", &out_of_memory)
       .def("capture_out_of_memory", &Tracker::capture_out_of_memory)
-      .def("begin_forward",
-           [](Tracker& tracker, ModuleNumber module, py::handle inputs) {
-             return tracker.begin_forward(module, tensors_in(inputs.ptr(), Wrappers::OpenAndKeep));
-           })
-      .def("end_forward",
-           [](Tracker& tracker, ModuleNumber module, py::handle outputs, bool failed) {
-             return tracker.end_forward(module, tensors_in(outputs.ptr(), Wrappers::OpenAndKeep),
-                                        failed);
-           })
       .def("abandon_forward", &Tracker::abandon_forward)
       .def("begin_optimizer", &Tracker::begin_optimizer)
       .def("end_optimizer", &Tracker::end_optimizer)
       .def_property_readonly("in_optimizer", &Tracker::in_optimizer)
       .def("label", &label)
       .def("set_owner", &Tracker::set_owner)
-      .def("label_gradient", &label_gradient)
-      .def("label_gradient_of", &label_gradient_of)
       .def("known_bytes",
            [](Tracker& tracker, py::handle value) {
              return tracker.known_bytes(tensors_in(value.ptr()));
@@ -228,6 +200,7 @@ PYBIND11_MODULE(_recorder, m) {
   m.doc() = "Follows the storages of a live PyTorch process";
   set_leaf_hooker(&hook_leaf);
   bind_tracker(m);
+  bind_hooks(m);
   m.def("set_opener", &set_opener);
   m.def("await_gradients", &await_in_python, py::arg("tensors"), py::kw_only(), py::arg("all"),
         py::arg("action"), py::arg("wants_gradients") = false);

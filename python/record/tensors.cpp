@@ -11,7 +11,7 @@ namespace py = pybind11;
 PyObject* g_opener = nullptr;
 
 struct Found {
-  std::vector<at::Tensor> tensors;
+  Tensors tensors;
   Wrappers wrappers;
 };
 
@@ -57,7 +57,7 @@ void collect(PyObject* value, Found& all) {
 
 }  // namespace
 
-std::vector<at::Tensor> tensors_in(PyObject* value, Wrappers wrappers) {
+Tensors tensors_in(PyObject* value, Wrappers wrappers) {
   Found all{{}, wrappers};
   collect(value, all);
   return std::move(all.tensors);

@@ -142,13 +142,13 @@ if TYPE_CHECKING:
 
 
 def track(
-    *external: Any, save: str = "", oom: str = "report", operators: bool = True
+    *external: Any, save: str = "", oom: str = "report", operators: bool = False
 ) -> Tracking:
     """Follows the program inside a `with`: modules, phases and categories of every storage.
 
     Give it what exists already: models, optimizers, inputs. `save` keeps the tape in a file; with
-    oom="report" an out-of-memory error is explained on standard error. operators=False costs less,
-    but what lives only inside operators is then not told from their results.
+    oom="report" an out-of-memory error is explained on standard error. operators=True tells what
+    lives only inside operators (Workspace) from their results, and costs more.
 
         with tidemark.track(model, optimizer, batch) as tracking:
             train_one_step()

@@ -45,6 +45,19 @@ TEST(Attribution, DoesNotCountWhatDiesInsideItsOperator) {
   EXPECT_EQ(total(attribution.peak()), 10);
 }
 
+TEST(Attribution, CountsFromBirthWhereOperatorsAreNotFollowed) {
+  Attribution attribution(Rules{.count_at_birth = true});
+  attribution.take(note(NoteKind::Born, 8, 1000, 0));
+  attribution.take(note(NoteKind::Born, 16, 10, kInBackward));
+  attribution.take(note(NoteKind::Died, 8));
+  EXPECT_EQ(bytes(attribution.current(), Category::Temporary), 10);
+  EXPECT_EQ(bytes(attribution.peak(), Category::Activation), 1000);
+  EXPECT_EQ(total(attribution.peak()), 1010);
+  attribution.count_at_birth(false);
+  attribution.take(note(NoteKind::Born, 24, 1));
+  EXPECT_EQ(total(attribution.current()), 10);
+}
+
 TEST(Attribution, TellsPhasesApart) {
   Attribution attribution;
   attribution.take(note(NoteKind::Born, 8, 1));

@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import json
 import statistics
+import subprocess
 import time
 from collections.abc import Callable
 from typing import Any
@@ -30,8 +31,23 @@ def warm_up_blas() -> None:
     torch.cuda.synchronize()
 
 
+def bytes_of(external: list[Any]) -> int:
+    """What these keep on the GPU, as its allocator rounds."""
+    tensors = [value for value in external if isinstance(value, torch.Tensor)]
+    for value in external:
+        if isinstance(value, nn.Module):
+            tensors += [*value.parameters(), *value.buffers()]
+        if isinstance(value, torch.optim.Optimizer):
+            tensors += [one for state in value.state.values() for one in state.values()]
+    sizes = {t.data_ptr(): t.untyped_storage().nbytes() for t in tensors if t.is_cuda}
+    return sum((size + 511) // 512 * 512 for size in sizes.values())
+
+
 def peaks(prepare: Callable[[], tuple[list[Any], Callable[[], None]]]) -> dict[str, float]:
-    """The tracker's peak and the allocator's active bytes above what was there before."""
+    """The tracker's peak and the allocator's active bytes above what was there before.
+
+    What is left at the end and no tensor of the program's is a library's own.
+    """
     gc.collect()
     torch.cuda.reset_peak_memory_stats()
     before = torch.cuda.memory_stats()["active_bytes.all.current"]
@@ -42,8 +58,10 @@ def peaks(prepare: Callable[[], tuple[list[Any], Callable[[], None]]]) -> dict[s
         for _ in range(2):
             step()
     active = torch.cuda.memory_stats()["active_bytes.all.peak"] - before
+    left = torch.cuda.memory_stats()["active_bytes.all.current"] - before
     tracked = tracker.get_tracker_snapshot("peak")[torch.device("cuda", 0)]["Total"]
-    return {"tracked_bytes": tracked, "active_bytes": active, "ratio": tracked / active}
+    return {"tracked_bytes": tracked, "active_bytes": active,
+            "library_bytes": left - bytes_of(external)}
 
 
 def stack_of_linears() -> tuple[list[Any], Callable[[], None]]:
@@ -137,15 +155,21 @@ def largest_of_a_tape() -> dict[str, Any]:
     }
 
 
+def driver_version() -> str:
+    ask = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    return subprocess.run(ask, capture_output=True, text=True, check=True).stdout.strip()
+
+
 def main() -> None:
     warm_up_blas()
     facts = {
         "gpu": torch.cuda.get_device_name(0),
+        "driver": driver_version(),
         "torch": torch.__version__,
         "stack_of_linears": peaks(stack_of_linears),
         "checkpointed_blocks": peaks(checkpointed_blocks),
         "tape": largest_of_a_tape(),
-        "cost": {"encoder_12x768": cost(encoder_step)},
+        "cost": {"encoder_12x768": round(cost(encoder_step), 3)},
         "dropped": tidemark.recording.library._recorder.dropped(),
     }
     print(json.dumps(facts, indent=2))

@@ -56,7 +56,7 @@ def test_the_peak_is_that_of_a_real_allocator(name: str) -> None:
                 optimizer.step()
                 optimizer.zero_grad()
         peak = tracker.get_tracker_snapshot("peak")[torch.device("cpu")]["Total"]
-    # In the first program a library keeps 1 MiB: the GPU's peak is inside an optimizer step, where
-    # the program has no activation, and the tracker has exactly that much. CPUs have no such thing.
+    # A library keeps 1 MiB, which is left when the program has nothing but parameters and state.
+    # CPUs have no such thing.
     expected = FACTS[name]["active_bytes"] - FACTS[name]["library_bytes"]
     assert peak == pytest.approx(expected, rel=0.01)

@@ -48,6 +48,19 @@ def test_a_script_is_recorded_and_reported(tmp_path: Path) -> None:
     assert scopes["Sequential"].parameter_bytes == parameters
 
 
+def test_workspace_is_told_apart_on_request(tmp_path: Path) -> None:
+    """A decomposition takes room of its own, which its results do not keep."""
+    script = tmp_path / "svd.py"
+    script.write_text("import torch\ntorch.linalg.svd(torch.randn(64, 64))\n")
+    seen = {}
+    for flags in ([], ["--operators"]):
+        run = record(tmp_path, *flags, "--save", "run.tape", str(script))
+        assert run.returncode == 0, run.stderr
+        tape = tidemark.open(str(tmp_path / "run.tape"))
+        seen[len(flags)] = {event.category.name for event in tape.events}
+    assert "Workspace" in seen[1] and "Workspace" not in seen[0]
+
+
 def test_it_ends_after_the_wanted_steps(tmp_path: Path) -> None:
     run = record(tmp_path, "--steps", "2", "--json", "SCRIPT")
     assert run.returncode == 0, run.stderr

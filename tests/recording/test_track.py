@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from contextlib import redirect_stderr
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils.checkpoint import checkpoint
 
 import tidemark
@@ -53,9 +55,10 @@ def sizes(*tensors: torch.Tensor) -> int:
     return sum(t.untyped_storage().nbytes() for t in tensors)
 
 
-def test_the_tape_is_sound_and_its_categories_are_the_true_sums() -> None:
+@pytest.mark.parametrize("operators", [False, True])
+def test_the_tape_is_sound_and_its_categories_are_the_true_sums(operators: bool) -> None:
     model, optimizer, x = make()
-    tracking = tidemark.track(model, optimizer, x)
+    tracking = tidemark.track(model, optimizer, x, operators=operators)
     train(tracking, model, optimizer, x)
     tape = tracking.tape
     assert not list(tidemark.verify(tape))
@@ -90,10 +93,11 @@ def test_recomputation_is_a_phase_of_its_own() -> None:
     assert phases["Recompute"] == 2
 
 
-def test_recomputed_functions_make_activations() -> None:
+@pytest.mark.parametrize("operators", [False, True])
+def test_recomputed_functions_make_activations(operators: bool) -> None:
     """Two checkpointed functions keep four 1 KiB results each when they are computed again."""
     model, optimizer, x = make("function")
-    with tidemark.track(model, optimizer, x) as tracking:
+    with tidemark.track(model, optimizer, x, operators=operators) as tracking:
         seen: list[int] = []
         out = model(x)
         out.register_hook(lambda g: seen.append(tracking.current["cpu"]["Activation"]))
@@ -136,7 +140,8 @@ def test_nested_trackings_see_the_same() -> None:
 
 def test_the_tape_is_kept_where_it_is_wanted(tmp_path: Path) -> None:
     model, optimizer, x = make()
-    tracking = tidemark.track(model, optimizer, x, save=str(tmp_path / "run.tape"))
+    tracking = tidemark.track(model, optimizer, x, save=str(tmp_path / "run.tape"),
+                              operators=True)
     train(tracking, model, optimizer, x)
     tracking.finish()
     saved = tidemark.open(str(tmp_path / "run.tape"))
@@ -146,8 +151,8 @@ def test_the_tape_is_kept_where_it_is_wanted(tmp_path: Path) -> None:
     assert device.allocated_bytes - workspace == tracking.peak["cpu"]["total"]
 
 
-def test_workspace_inside_operators_is_seen() -> None:
-    with tidemark.track() as tracking:
+def test_workspace_inside_operators_is_seen_on_request() -> None:
+    with tidemark.track(operators=True) as tracking:
         torch.randn(4, 8, 16, 16).unfold(2, 3, 1).contiguous()
         torch.linalg.svd(torch.randn(64, 64))
     categories = {event.category.name for event in tracking.tape.events if event.kind.name == "Alloc"}
@@ -193,8 +198,8 @@ def test_many_events_lose_none_and_stay_flat() -> None:
 
 def test_without_operators_everything_counts_from_its_birth() -> None:
     model, optimizer, x = make()
-    exact, light = tidemark.track(model, optimizer, x), tidemark.track(
-        model, optimizer, x, operators=False)
+    exact, light = tidemark.track(model, optimizer, x, operators=True), tidemark.track(
+        model, optimizer, x)
     with exact:
         train(light, model, optimizer, x)
     assert not list(tidemark.verify(light.tape))
@@ -202,6 +207,34 @@ def test_without_operators_everything_counts_from_its_birth() -> None:
         assert light.peak["cpu"][category] == exact.peak["cpu"][category]
     assert light.peak["cpu"]["total"] >= exact.peak["cpu"]["total"]
     assert light.current == exact.current
+
+
+def test_fake_tensors_count_on_their_own_device() -> None:
+    """Fake storages come from meta's allocator; two layers have 4 * (32 * 32 + 32) bytes each."""
+    with FakeTensorMode():
+        model = nn.Sequential(nn.Linear(32, 32), nn.Linear(32, 32))
+        with tidemark.track(model) as tracking:
+            model(torch.randn(8, 32)).sum().backward()
+    assert tracking.current.keys() == {"cpu"}
+    assert tracking.current["cpu"]["Parameter"] == 2 * 4 * (32 * 32 + 32)
+    assert tracking.current["cpu"]["Gradient"] == 2 * 4 * (32 * 32 + 32)
+
+
+def test_a_compiled_model_stays_one_graph() -> None:
+    """The compiler traces hooks of modules: ours must not break its graph."""
+    graphs: list[Any] = []
+
+    def backend(graph: Any, _: Any) -> Any:
+        graphs.append(graph)
+        return graph.forward
+
+    model, optimizer, x = make()
+    compiled = torch.compile(model, backend=backend)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the compiler's, about global hooks
+        train(tidemark.track(model, optimizer, x), compiled, optimizer, x)
+    torch._dynamo.reset()
+    assert len(graphs) == 1
 
 
 def test_a_bug_of_ours_does_not_end_the_program(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -183,6 +183,24 @@ TEST(TapeBuilder, NumbersFarAheadOfTheEventsAreRefused) {
   builder.alloc_as(StorageId(kBlockEvents - 1), cpu, 1, Category::Other);  // just near enough
 }
 
+TEST(TapeBuilder, ARowThatSaysEverythingIsWrittenAsItIs) {
+  TapeBuilder builder;
+  Event row;
+  row.kind = Kind::Free;
+  row.time_ns = 7;
+  row.subject = 3;
+  row.bytes = 100;
+  row.category = Category::Gradient;
+  row.device = builder.tables().device("cpu");
+  builder.begin_scope(builder.tables().scope("net"));
+  builder.append(row);
+  EXPECT_EQ(builder.last(), row);  // neither the open scope nor what is known of the storage
+  builder.mark("next");
+  EXPECT_EQ(builder.last().time_ns, 8);
+  row.device = DeviceId(1);
+  EXPECT_EQ(code_thrown_by([&] { builder.append(row); }), ErrorCode::BadArgument);
+}
+
 TEST(Tape, TheStepOfAnEventCountsTheStepsBegunBeforeIt) {
   TapeBuilder builder;
   builder.mark("set-up");  // 0

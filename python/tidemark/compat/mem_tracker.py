@@ -107,11 +107,26 @@ class _ModMemStats:
 class _TrackedModMemStats(_ModMemStats):
     """The same, read from the tracker when somebody looks."""
 
-    def __init__(self, mod_fqn: str, tracker: Any, module: FollowedModule) -> None:
+    def __init__(self, mod_fqn: str, follower: Follower, module: FollowedModule) -> None:
         self.mod_fqn = mod_fqn
-        self._tracker = tracker
+        self._tracker = follower.tracker
+        self._calls = follower.calls
         self._module = module.alive
         self._number = module.number
+
+    @property
+    def input_mem(self) -> int:  # type: ignore[override]
+        return self._of_last_call(0)
+
+    @property
+    def output_mem(self) -> int:  # type: ignore[override]
+        return self._of_last_call(1)
+
+    def _of_last_call(self, which: int) -> int:
+        found = self._calls.last_call(self._number)[which]
+        if found < 0:
+            raise AttributeError(f"no call of {self.mod_fqn} has told it yet")
+        return found
 
     @property
     def parameter_mem(self) -> int:  # type: ignore[override]
@@ -259,4 +274,4 @@ class MemTracker(ToldMemory):  # type: ignore[no-untyped-call]
         return {_WeakRefInfo(one.size(), 1, t.device, reftype) for one in storages}
 
     def _meet(self, module: FollowedModule, name: str) -> _ModMemStats:
-        return _TrackedModMemStats(name, self._tracker, module)
+        return _TrackedModMemStats(name, self._follower, module)

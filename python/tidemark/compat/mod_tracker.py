@@ -15,7 +15,6 @@ from torch import nn
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from torch.utils._pytree import tree_leaves
 
-from tidemark.recording.follower import _is_compiled
 from tidemark.recording.library import _recorder
 from tidemark.recording.names import ModuleNames
 
@@ -185,3 +184,9 @@ def _is_differentiable(values: Any) -> bool:
 
 def _arrived(gradients: list[Any]) -> tuple[Any, ...]:
     return tuple(one for one in gradients if one is not None)
+
+
+def _is_compiled() -> bool:
+    """Inside a compiled region; nobody is, before the compiler has been loaded."""
+    frames = sys.modules.get("torch._dynamo.eval_frame")
+    return frames is not None and bool(frames._is_in_optimized_module())

@@ -22,7 +22,7 @@ def main(arguments: list[str]) -> int:
         return USAGE_ERROR
     from tidemark.recording.tracking import Tracking
 
-    tracking = Tracking(save=options.save)
+    tracking = Tracking(save=options.save, operators=options.operators)
     error = error_of(options, tracking)
     if error is not None and not isinstance(error, SystemExit):
         sys.stderr.write(script_traceback(error))

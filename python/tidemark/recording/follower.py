@@ -1,7 +1,7 @@
 """Follows a program's modules, parameters, gradients and optimizers, and tells the C++ tracker.
 
-Python runs at the borders of module calls, when a parameter gets its gradient and around optimizer
-steps; never per operator.
+The hooks on modules and gradients are C++; Python runs when a module is met for the first time and
+around optimizer steps, never per operator.
 """
 
 from __future__ import annotations
@@ -29,15 +29,13 @@ from tidemark.recording.resizes import ResizeFollower
 class FollowedModule:
     """A module the tracker has met: its number in C++, and what its owner keeps about it."""
 
-    __slots__ = ("alive", "number", "stats", "is_labelled", "open_calls", "raised_before")
+    __slots__ = ("alive", "number", "stats", "is_labelled")
 
     def __init__(self, alive: weakref.ref[nn.Module], number: int) -> None:
         self.alive = alive
         self.number = number
         self.stats: Any = None
         self.is_labelled = False
-        self.open_calls = 0
-        self.raised_before: BaseException | None = None
 
 
 class Follower:
@@ -47,6 +45,9 @@ class Follower:
         self.tracker = tracker
         self.names = ModuleNames()
         self._meet = meet
+        self.calls = _recorder.ModuleCalls(tracker)
+        self._gradient_hook = _recorder.gradient_hook(tracker)
+        self._accumulated_hook = _recorder.accumulated_hook(tracker)
         self._modules: dict[int, FollowedModule] = {}
         self._hooked: dict[int, tuple[Any, tuple[Any, ...]]] = {}
         self.names_owners = False
@@ -64,10 +65,11 @@ class Follower:
     def start(self, *, outputs: bool = False) -> None:
         for known in self._modules.values():
             known.is_labelled = False
-            known.open_calls = 0
+        self.calls.start(self._prepare, self._give_up)
         self._handles = [
-            register_module_forward_pre_hook(self.before_forward),
-            register_module_forward_hook(self.after_forward, always_call=True),
+            register_module_forward_pre_hook(_untraced_pre_hook(self.calls.before_forward)),
+            register_module_forward_hook(
+                _untraced_hook(self.calls.after_forward), always_call=True),
             register_optimizer_step_pre_hook(self.before_step),
             register_optimizer_step_post_hook(self.after_step),
         ]
@@ -79,6 +81,7 @@ class Follower:
 
     def stop(self) -> None:
         self.tracker.stop()
+        self.calls.stop()
         self._resizes.stop()
         for handle in self._handles:
             handle.remove()
@@ -94,9 +97,13 @@ class Follower:
         number = id(module)
         known = self._modules.get(number)
         if known is None:
-            alive = weakref.ref(module, lambda _: self._modules.pop(number, None))
+            alive = weakref.ref(module, lambda _: self._lose(number))
             known = self._modules[number] = FollowedModule(alive, self.tracker.add_module())
         return known
+
+    def _lose(self, number: int) -> None:
+        self._modules.pop(number, None)
+        self.calls.forget(number)
 
     def active_names(self) -> set[str]:
         found = set()
@@ -110,6 +117,7 @@ class Follower:
         for known in self._modules.values():
             known.stats = None
             known.is_labelled = False
+        self.calls.prepare_again()
         self.tracker.clear_modules()
 
     def modules_with_stats(self) -> Iterator[tuple[nn.Module, Any]]:
@@ -118,21 +126,8 @@ class Follower:
             if module is not None and known.stats is not None:
                 yield module, known.stats
 
-    def before_forward(self, module: nn.Module, inputs: Any) -> None:
-        try:
-            if not _is_compiled():
-                self._begin_call(module, inputs)
-        except Exception as problem:
-            self._give_up(problem)
-
-    def after_forward(self, module: nn.Module, inputs: Any, outputs: Any) -> None:
-        try:
-            if not _is_compiled():
-                self._end_call(module, outputs)
-        except Exception as problem:
-            self._give_up(problem)
-
-    def _begin_call(self, module: nn.Module, inputs: Any) -> None:
+    def _prepare(self, module: nn.Module) -> None:
+        """Before a call that is not as usual: one of a new module, or after an end that was lost."""
         known = self.followed(module)
         if known.stats is None:
             known.stats = self._meet(known, self.names.name_of(module))
@@ -142,37 +137,19 @@ class Follower:
             self._end_step()
         if self._without_gradient:
             self._hook_thawed()
-        if known.open_calls and not _call_is_running(module):
-            self._abandon_calls(known)
-        known.open_calls += 1
-        known.raised_before = sys.exc_info()[1]
-        known.stats.input_mem = self.tracker.begin_forward(known.number, inputs)
-
-    def _end_call(self, module: nn.Module, outputs: Any) -> None:
-        known = self._modules.get(id(module))
-        if known is None:
-            return
-        raised = sys.exc_info()[1]
-        failed = outputs is None and raised is not None and raised is not known.raised_before
-        known.raised_before = None
-        known.open_calls = max(0, known.open_calls - 1)
-        known_bytes = self.tracker.end_forward(known.number, outputs, failed)
-        if known.stats is not None and _recorder.current_backward() == -1:
-            known.stats.output_mem = known_bytes
+        if self.calls.is_open(module) and not _call_is_running(module):
+            self.tracker.abandon_forward(known.number)
+            self.calls.close_lost()
+        self.calls.remember(module, known.number)
+        self.calls.set_wary(self._in_step or bool(self._without_gradient))
 
     def _give_up(self, problem: Exception) -> None:
         """A bug of ours must not end the user's program: tracking stops, training goes on."""
         self.tracker.stop()
+        self.calls.stop()
         for handle in self._handles:
             handle.remove()
         warnings.warn(f"tidemark stopped tracking: {problem!r}", RuntimeWarning, stacklevel=3)
-
-    def _abandon_calls(self, outermost: FollowedModule) -> None:
-        """Ends this call and those inside it, whose ends were lost with an interrupt."""
-        self.tracker.abandon_forward(outermost.number)
-        for known in self._modules.values():
-            if not self.tracker.is_active(known.number):
-                known.open_calls = 0
 
     # -- parameters, gradients, optimizers --------------------------------------------------
 
@@ -217,6 +194,7 @@ class Follower:
 
     def before_step(self, optimizer: optim.Optimizer, *_: Any) -> None:
         self._in_step = True
+        self.calls.set_wary(True)
         self.tracker.begin_optimizer()
 
     def after_step(self, optimizer: optim.Optimizer, *_: Any) -> None:
@@ -230,6 +208,7 @@ class Follower:
 
     def _end_step(self) -> None:
         self._in_step = False
+        self.calls.set_wary(bool(self._without_gradient))
         self.tracker.end_optimizer()
 
     def _hook_gradient(self, parameter: nn.Parameter) -> None:
@@ -241,9 +220,9 @@ class Follower:
         number = id(parameter)
         alive = weakref.ref(parameter, lambda _: self._hooked.pop(number, None))
         hookable: Any = parameter  # torch does not type these two
-        handles = [hookable.register_post_accumulate_grad_hook(self.tracker.label_gradient_of)]
+        handles = [hookable.register_post_accumulate_grad_hook(self._accumulated_hook)]
         if self.labels_arriving:
-            handles.append(hookable.register_hook(self.tracker.label_gradient))
+            handles.append(hookable.register_hook(self._gradient_hook))
         self._hooked[number] = alive, tuple(handles)
 
     def _hook_thawed(self) -> None:
@@ -285,10 +264,25 @@ def _has_sharded(module: nn.Module) -> bool:
     return fsdp is not None and any(isinstance(one, fsdp.FSDPModule) for one in module.modules())
 
 
-def _is_compiled() -> bool:
-    """Inside a compiled region; nobody is, before the compiler has been loaded."""
-    frames = sys.modules.get("torch._dynamo.eval_frame")
-    return frames is not None and bool(frames._is_in_optimized_module())
+def _untraced_pre_hook(hook: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
+    """The hook, out of the compiler's sight: it traces Python, and would give up at C++."""
+    is_traced = torch.compiler.is_dynamo_compiling
+
+    def before_forward(module: nn.Module, inputs: Any) -> None:
+        if not is_traced():
+            hook(module, inputs)
+
+    return before_forward
+
+
+def _untraced_hook(hook: Callable[[Any, Any, Any], None]) -> Callable[[Any, Any, Any], None]:
+    is_traced = torch.compiler.is_dynamo_compiling
+
+    def after_forward(module: nn.Module, inputs: Any, outputs: Any) -> None:
+        if not is_traced():
+            hook(module, inputs, outputs)
+
+    return after_forward
 
 
 def _step_is_running() -> bool:

@@ -27,6 +27,7 @@ class RecordOptions:
     save: str = ""
     json: bool = False
     depth: int = 3
+    operators: bool = False
 
 
 def parse_options(arguments: list[str]) -> RecordOptions:
@@ -42,5 +43,8 @@ def parse_options(arguments: list[str]) -> RecordOptions:
     parser.add_argument("--json", action="store_true", help="the report as JSON")
     parser.add_argument("--depth", type=count, default=3, metavar="N",
                         help="how deep the tree of modules is shown, 0 = all (default 3)")
+    parser.add_argument("--operators", action="store_true",
+                        help="tell what lives only inside operators (Workspace) from their results;"
+                             " costs more")
     add_script(parser, "the script")
     return RecordOptions(**vars(parser.parse_args(arguments)))

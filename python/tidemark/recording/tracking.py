@@ -21,12 +21,6 @@ from tidemark.recording.report import facts_of, text_report
 ON_OUT_OF_MEMORY = ("report", "ignore")
 
 
-class _ModuleCalls:
-    """What the follower notes of a module; the tape has the rest."""
-
-    __slots__ = ("input_mem", "output_mem")
-
-
 class Tracking:
     """A program that is being followed; a context manager that can be entered again.
 
@@ -35,7 +29,7 @@ class Tracking:
     """
 
     def __init__(self, *external: Any, save: str = "", oom: str = "report",
-                 operators: bool = True) -> None:
+                 operators: bool = False) -> None:
         if oom not in ON_OUT_OF_MEMORY:
             raise ValueError(f"oom must be one of {', '.join(ON_OUT_OF_MEMORY)}, not {oom}")
         self._oom = oom
@@ -117,9 +111,9 @@ class Tracking:
         """Optimizer steps so far."""
         return self._follower.steps
 
-    def _meet(self, module: FollowedModule, name: str) -> _ModuleCalls:
+    def _meet(self, module: FollowedModule, name: str) -> str:
         self._tracker.set_name(module.number, name)
-        return _ModuleCalls()
+        return name
 
 
 _WORDS = ("Parameter", "Buffer", "Gradient", "Activation", "Temporary", "OptimizerState", "Other")

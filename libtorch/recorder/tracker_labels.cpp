@@ -1,0 +1,147 @@
+// What storages are, told from outside: labels, sizes, resizes.
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "tidemark/torch/recorder/allocators.h"
+#include "tidemark/torch/recorder/gradients.h"
+#include "tidemark/torch/recorder/recorder.h"
+#include "tidemark/torch/recorder/tracker.h"
+
+namespace tidemark::recorder {
+
+using attribution::StorageKey;
+using Quiet = Recorder::Quiet;
+
+namespace {
+
+// The storages a tensor stands on: one, none, or those of its parts if it is sparse.
+template <class Visit>
+void for_each_storage(const at::Tensor& tensor, const Visit& visit) {
+  if (!tensor.defined()) return;
+  const auto visit_part = [&](const at::Tensor& part) {
+    visit(*part.storage().unsafeGetStorageImpl());
+  };
+  const c10::Layout layout = tensor.layout();
+  if (layout == at::kStrided) {
+    if (tensor.has_storage()) visit_part(tensor);
+  } else if (layout == at::kSparse) {
+    visit_part(tensor._indices());
+    visit_part(tensor._values());
+  } else if (layout == at::kSparseCsr || layout == at::kSparseBsr) {
+    visit_part(tensor.crow_indices());
+    visit_part(tensor.col_indices());
+    visit_part(tensor.values());
+  } else if (layout == at::kSparseCsc || layout == at::kSparseBsc) {
+    visit_part(tensor.ccol_indices());
+    visit_part(tensor.row_indices());
+    visit_part(tensor.values());
+  }
+}
+
+std::uint8_t device_number(const at::Tensor& tensor) {
+  static const std::uint8_t cpu = Recorder::instance().device_number("cpu");
+  const c10::Device device = tensor.device();
+  return device.is_cpu() ? cpu : Recorder::instance().device_number(device.str());
+}
+
+}  // namespace
+
+bool Tracker::label(const at::Tensor& tensor, Category category) {
+  if (!tensor.defined()) return true;
+  if (tensor.layout() != at::kStrided || !tensor.has_storage())
+    return label(at::TensorList(tensor), category);
+  c10::StorageImpl& storage = *tensor.storage().unsafeGetStorageImpl();
+  const auto bytes = static_cast<std::int64_t>(storage.nbytes());
+  if (bytes == 0) return true;
+  const std::uint8_t device = device_number(tensor);
+  const bool is_watched = watch_storage(storage);
+  const Quiet quiet;
+  attribution_.label(key_of(storage), bytes, device, category);
+  return is_watched;
+}
+
+bool Tracker::label(at::TensorList tensors, Category category) {
+  struct Labelled {
+    StorageKey key;
+    std::int64_t bytes;
+    std::uint8_t device;
+  };
+  std::vector<Labelled> all;
+  all.reserve(tensors.size());
+  bool is_watched = true;
+  for (const at::Tensor& tensor : tensors) {
+    const std::uint8_t device = device_number(tensor);
+    const bool is_strided = tensor.layout() == at::kStrided;
+    for_each_storage(tensor, [&](c10::StorageImpl& storage) {
+      const auto bytes = static_cast<std::int64_t>(storage.nbytes());
+      if (bytes == 0) return;
+      // The rows of a sparse gradient may be the very ids that the program was given.
+      if (const auto known = is_strided ? std::nullopt : find(storage);
+          known && known->category == Category::Other)
+        return;
+      is_watched &= watch_storage(storage);
+      all.push_back({key_of(storage), bytes, device});
+    });
+  }
+  const Quiet quiet;
+  for (const Labelled& one : all) attribution_.label(one.key, one.bytes, one.device, category);
+  Recorder::instance().want_sample();
+  return is_watched;
+}
+
+void Tracker::set_owner(const std::string& path) {
+  const Quiet quiet;
+  if (log_) log_->set_owner(path);
+}
+
+std::int64_t Tracker::known_bytes(at::TensorList tensors) {
+  const Quiet quiet;
+  return known_bytes_quietly(tensors);
+}
+
+// A storage that several tensors share counts once.
+std::int64_t Tracker::known_bytes_quietly(at::TensorList tensors) const {
+  if (tensors.size() == 1 && tensors[0].layout() == at::kStrided && tensors[0].has_storage()) {
+    const StorageKey key = key_of(*tensors[0].storage().unsafeGetStorageImpl());
+    return key ? attribution_.bytes_of(key).value_or(0) : 0;
+  }
+  std::vector<StorageKey> keys;
+  for (const at::Tensor& tensor : tensors)
+    for_each_storage(tensor, [&](c10::StorageImpl& storage) { keys.push_back(key_of(storage)); });
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  std::int64_t bytes = 0;
+  for (const StorageKey key : keys) bytes += key ? attribution_.bytes_of(key).value_or(0) : 0;
+  return bytes;
+}
+
+void Tracker::forget(StorageKey key) {
+  const Quiet quiet;
+  Note note;
+  note.kind = NoteKind::Died;
+  note.key = key;
+  attribution_.take(note);
+}
+
+std::optional<Tracker::Known> Tracker::find(const c10::StorageImpl& storage) {
+  const Quiet quiet;
+  const StorageKey key = key_of(storage);
+  const auto category = key ? attribution_.category_of(key) : std::nullopt;
+  if (!category) return std::nullopt;
+  return Known{*category, attribution_.device_of(key)};
+}
+
+void Tracker::resized(c10::StorageImpl& storage, Known before) {
+  const auto bytes = static_cast<std::int64_t>(storage.nbytes());
+  if (bytes > 0) watch_storage(storage);
+  const Quiet quiet;
+  const StorageKey key = key_of(storage);
+  if (key && attribution_.category_of(key))
+    attribution_.set_bytes(key, bytes);
+  else if (key)
+    attribution_.label(key, bytes, before.device, before.category);
+  attribution_.sample(current_backward() != -1);
+}
+
+}  // namespace tidemark::recorder

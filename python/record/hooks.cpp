@@ -1,0 +1,235 @@
+// Builtin functions that Python calls without a frame.
+#include "hooks.h"
+
+#include <pybind11/stl.h>
+#include <torch/csrc/autograd/python_variable.h>
+
+#include <exception>
+
+#include "tensors.h"
+#include "tidemark/torch/recorder/gradients.h"
+
+namespace py = pybind11;
+
+namespace tidemark::recorder {
+namespace {
+
+// Nobody is inside a compiled region before the compiler has been loaded.
+bool is_compiled() {
+  static PyObject* variables = nullptr;
+  if (!variables) {
+    static PyObject* const name = PyUnicode_InternFromString("torch._dynamo.eval_frame");
+    PyObject* const module = PyDict_GetItem(PyImport_GetModuleDict(), name);
+    if (!module) return false;
+    variables = PyModule_GetDict(module);
+    Py_INCREF(variables);
+  }
+  static PyObject* const name = PyUnicode_InternFromString("_in_optimized_module");
+  PyObject* const inside = PyDict_GetItem(variables, name);
+  if (inside) return inside == Py_True;
+  const auto frames = py::module_::import("torch._dynamo.eval_frame");
+  return frames.attr("_is_in_optimized_module")().cast<bool>();
+}
+
+// Whoever handles it keeps it alive for as long as the call that asks.
+const PyObject* handled_exception() {
+  PyObject* const handled = PyErr_GetHandledException();
+  Py_XDECREF(handled);
+  return handled;
+}
+
+}  // namespace
+
+void ModuleCalls::start(py::object prepare, py::object give_up) {
+  prepare_ = std::move(prepare);
+  give_up_ = std::move(give_up);
+  for (auto& [_, module] : modules_) {
+    module.is_ready = false;
+    module.open = 0;
+  }
+}
+
+void ModuleCalls::stop() {
+  prepare_ = {};
+  give_up_ = {};
+}
+
+ModuleCalls::Module* ModuleCalls::find(PyObject* module) {
+  const auto found = modules_.find(module);
+  return found == modules_.end() ? nullptr : &found->second;
+}
+
+void ModuleCalls::remember(py::handle module, ModuleNumber number) {
+  Module& known = modules_[module.ptr()];
+  known.number = number;
+  known.is_ready = true;
+  if (last_calls_.size() <= number) last_calls_.resize(number + 1);
+}
+
+void ModuleCalls::forget(std::uintptr_t module) {
+  modules_.erase(reinterpret_cast<PyObject*>(module));
+}
+
+void ModuleCalls::prepare_again() {
+  for (auto& [_, module] : modules_) module.is_ready = false;
+  last_calls_.assign(last_calls_.size(), {});
+}
+
+bool ModuleCalls::is_open(py::handle module) const {
+  const auto found = modules_.find(module.ptr());
+  return found != modules_.end() && found->second.open > 0;
+}
+
+void ModuleCalls::close_lost() {
+  for (auto& [_, module] : modules_)
+    if (!tracker_->is_active(module.number)) module.open = 0;
+}
+
+void ModuleCalls::begin(PyObject* module, PyObject* inputs) {
+  if (!prepare_ || is_compiled()) return;
+  Module* known = find(module);
+  if (!known || !known->is_ready || known->open > 0 || is_wary_) {
+    const py::object prepare = prepare_;
+    prepare(py::handle(module));
+    known = find(module);
+  }
+  if (!known) return;
+  ++known->open;
+  known->raised_before = handled_exception();
+  last_calls_[known->number].input_bytes =
+      tracker_->begin_forward(known->number, tensors_in(inputs, Wrappers::OpenAndKeep));
+}
+
+void ModuleCalls::end(PyObject* module, PyObject* outputs) {
+  if (!prepare_ || is_compiled()) return;
+  Module* const known = find(module);
+  if (!known) return;
+  const PyObject* const raised = handled_exception();
+  const bool failed = outputs == Py_None && raised && raised != known->raised_before;
+  known->raised_before = nullptr;
+  if (known->open > 0) --known->open;
+  const std::int64_t bytes =
+      tracker_->end_forward(known->number, tensors_in(outputs, Wrappers::OpenAndKeep), failed);
+  if (known->is_ready && current_backward() == -1)
+    last_calls_[known->number].output_bytes = bytes;
+}
+
+void ModuleCalls::give_up(py::handle problem) {
+  const py::object give_up = give_up_;
+  if (give_up) give_up(problem);
+}
+
+namespace {
+
+// A bug of ours must not end the user's program; what is no Exception (an interrupt) is not ours.
+template <class Work>
+PyObject* run(ModuleCalls& calls, const Work& work) {
+  try {
+    try {
+      work();
+    } catch (py::error_already_set& error) {
+      if (!error.matches(PyExc_Exception)) throw;
+      calls.give_up(error.value());
+    } catch (const std::exception& error) {
+      calls.give_up(py::reinterpret_steal<py::object>(
+          PyObject_CallFunction(PyExc_RuntimeError, "s", error.what())));
+    }
+  } catch (py::error_already_set& error) {
+    error.restore();
+    return nullptr;
+  }
+  Py_RETURN_NONE;
+}
+
+template <class T>
+T& held(PyObject* capsule) {
+  return **static_cast<std::shared_ptr<T>*>(PyCapsule_GetPointer(capsule, nullptr));
+}
+
+using Arguments = PyObject* const*;
+
+PyObject* before_forward(PyObject* self, Arguments arguments, Py_ssize_t count) {
+  auto& calls = held<ModuleCalls>(self);
+  return run(calls, [&] {
+    if (count > 1) calls.begin(arguments[0], arguments[1]);
+  });
+}
+
+PyObject* after_forward(PyObject* self, Arguments arguments, Py_ssize_t count) {
+  auto& calls = held<ModuleCalls>(self);
+  return run(calls, [&] {
+    if (count > 2) calls.end(arguments[0], arguments[2]);
+  });
+}
+
+void label_gradient(Tracker& tracker, PyObject* gradient) {
+  if (THPVariable_CheckExact(gradient))
+    tracker.label(THPVariable_Unpack(gradient), Category::Gradient);
+  else
+    tracker.label(tensors_in(gradient), Category::Gradient);
+}
+
+void label_gradient_of(Tracker& tracker, PyObject* parameter) {
+  const at::Tensor& gradient = THPVariable_Unpack(parameter).grad();
+  if (!gradient.defined()) return;
+  if (gradient.key_set().has(c10::DispatchKey::Python))
+    return label_gradient(tracker, py::handle(parameter).attr("grad").ptr());
+  tracker.label(gradient, Category::Gradient);
+}
+
+template <void (*kLabel)(Tracker&, PyObject*)>
+PyObject* on_gradient(PyObject* self, Arguments arguments, Py_ssize_t count) {
+  try {
+    auto& tracker = held<Tracker>(self);
+    if (count > 0 && arguments[0] != Py_None && tracker.is_running()) kLabel(tracker, arguments[0]);
+  } catch (py::error_already_set& error) {
+    error.restore();
+    return nullptr;
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+    return nullptr;
+  }
+  Py_RETURN_NONE;
+}
+
+using Fast = PyObject* (*)(PyObject*, Arguments, Py_ssize_t);
+template <Fast kFunction>
+PyMethodDef g_definition{"tidemark_hook", reinterpret_cast<PyCFunction>(
+                                              reinterpret_cast<void (*)()>(kFunction)),
+                         METH_FASTCALL, nullptr};
+
+// A callable that keeps its owner alive.
+template <Fast kFunction, class T>
+py::object callable(std::shared_ptr<T> owner) {
+  const py::capsule self(new std::shared_ptr<T>(std::move(owner)),
+                         [](void* held) { delete static_cast<std::shared_ptr<T>*>(held); });
+  return py::reinterpret_steal<py::object>(
+      PyCFunction_NewEx(&g_definition<kFunction>, self.ptr(), nullptr));
+}
+
+}  // namespace
+
+void bind_hooks(py::module_& m) {
+  using Held = std::shared_ptr<ModuleCalls>;
+  py::class_<ModuleCalls, Held>(m, "ModuleCalls")
+      .def(py::init<std::shared_ptr<Tracker>>())
+      .def("start", &ModuleCalls::start)
+      .def("stop", &ModuleCalls::stop)
+      .def("remember", &ModuleCalls::remember)
+      .def("forget", &ModuleCalls::forget)
+      .def("prepare_again", &ModuleCalls::prepare_again)
+      .def("set_wary", &ModuleCalls::set_wary)
+      .def("is_open", &ModuleCalls::is_open)
+      .def("close_lost", &ModuleCalls::close_lost)
+      .def("last_call",
+           [](const ModuleCalls& calls, ModuleNumber number) {
+             const ModuleCalls::Bytes last = calls.last_call(number);
+             return std::pair(last.input_bytes, last.output_bytes);
+           })
+      .def_property_readonly("before_forward", &callable<&before_forward, ModuleCalls>)
+      .def_property_readonly("after_forward", &callable<&after_forward, ModuleCalls>);
+  m.def("gradient_hook", &callable<&on_gradient<&label_gradient>, Tracker>);
+  m.def("accumulated_hook", &callable<&on_gradient<&label_gradient_of>, Tracker>);
+}
+
+}  // namespace tidemark::recorder

@@ -1,0 +1,63 @@
+// Hooks of PyTorch's modules and parameters that run no Python code where a call is as usual.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "tidemark/torch/recorder/tracker.h"
+
+namespace tidemark::recorder {
+
+// The calls of modules that one tracker follows. Only touched with Python's lock held.
+class ModuleCalls {
+ public:
+  explicit ModuleCalls(std::shared_ptr<Tracker> tracker) : tracker_(std::move(tracker)) {}
+
+  // prepare(module) runs before a call that is not as usual, give_up(problem) after an error of
+  // ours. Neither is kept beyond stop.
+  void start(pybind11::object prepare, pybind11::object give_up);
+  void stop();
+
+  // The module is known by this number from here on, and its next call is as usual.
+  void remember(pybind11::handle module, ModuleNumber number);
+  void forget(std::uintptr_t module);
+  // Every module is prepared again; what its last call took and gave is forgotten.
+  void prepare_again();
+  // While set, every call is prepared.
+  void set_wary(bool wary) { is_wary_ = wary; }
+  bool is_open(pybind11::handle module) const;
+  // Calls that the tracker knows nothing of are over.
+  void close_lost();
+  // What the module's last call took and gave; -1 if none has told.
+  struct Bytes {
+    std::int64_t input_bytes = -1, output_bytes = -1;
+  };
+  Bytes last_call(ModuleNumber number) const { return last_calls_.at(number); }
+
+  void begin(PyObject* module, PyObject* inputs);
+  void end(PyObject* module, PyObject* outputs);
+  void give_up(pybind11::handle problem);
+
+ private:
+  struct Module {
+    ModuleNumber number = 0;
+    int open = 0;
+    bool is_ready = false;
+    const PyObject* raised_before = nullptr;  // only compared
+  };
+  Module* find(PyObject* module);
+
+  const std::shared_ptr<Tracker> tracker_;
+  pybind11::object prepare_, give_up_;
+  std::unordered_map<PyObject*, Module> modules_;  // by address, while they live
+  std::vector<Bytes> last_calls_;                  // by number
+  bool is_wary_ = false;
+};
+
+void bind_hooks(pybind11::module_& m);
+
+}  // namespace tidemark::recorder
