@@ -1,10 +1,10 @@
 """How fast `tidemark estimate` is: beside PyTorch's FakeTensorMode and MemTracker, and end to end.
 
-    python bench/estimate_speed.py [--layers 48] [--rounds 3] [--no-tracker]
+    python bench/estimate_speed.py [--layers 48] [--rounds 5] [--no-tracker]
 
 Each way trains the same model for three steps in a process of its own; ours with --save, source
 lines and known values, as users run it. The ways take turns; medians over the rounds. PyTorch's
-tracker runs once, since it takes minutes.
+tracker runs once, in the middle, since it takes minutes.
 """
 
 from __future__ import annotations
@@ -54,12 +54,13 @@ def row(name: str, first: float, third: float, ops: int, base: tuple[float, floa
 def compare_steps(layers: int, rounds: int, tracker: bool) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        mine, fake = [], []
-        for _ in range(rounds):
+        mine, fake, tracked = [], [], []
+        for turn in range(rounds):
             steps, ops = ours(folder, layers)
             mine.append(steps)
             fake.append(theirs(folder, layers))
-        tracked = [theirs(folder, layers, "--tracker")] if tracker else []
+            if tracker and turn == rounds // 2:
+                tracked.append(theirs(folder, layers, "--tracker"))
 
     def medians(runs: list[list[float]]) -> tuple[float, float]:
         return (statistics.median(r[0] for r in runs), statistics.median(r[2] for r in runs))
@@ -94,7 +95,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--layers", type=int, default=48)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--no-tracker", dest="tracker", action="store_false")
     options = parser.parse_args()
     compare_steps(options.layers, options.rounds, options.tracker)
