@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import signal
 import time
@@ -67,8 +68,10 @@ def _kill_group(child: int) -> None:
 
 
 def one_line(error: BaseException) -> str:
-    """The error's kind, its first line, and the last line of model code it came from."""
+    """The error's kind, its first line without paths of this machine, and the last line of model
+    code it came from."""
     first = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+    first = re.sub(r"'/[^']*/site-packages/", "'", first)
     frames = traceback.extract_tb(error.__traceback__)
     models = [frame for frame in frames if "/transformers/" in frame.filename]
     where = f" at {os.path.basename(models[-1].filename)}:{models[-1].lineno}" if models else ""
