@@ -33,13 +33,9 @@ bool shares_without_writing(const c10::FunctionSchema& schema) {
 }
 
 // Autograd hands a gradient over as a view of what the backward made.
-void label_gradients(CallFrame& frame, StorageLog& log) {
+void label_gradients(CallFrame& frame) {
   for (std::size_t i = 0; i < frame.result_count(); ++i)
-    for_each_tensor(frame.result(i), [&](const at::Tensor& gradient) {
-      const StorageRecord* record =
-          is_phantom(gradient) && gradient.has_storage() ? record_of(gradient) : nullptr;
-      if (record) log.relabel(record->id, Category::Gradient);
-    });
+    for_each_tensor(frame.result(i), &label_gradient);
 }
 
 std::vector<at::Tensor> tensors_of(const CallFrame& frame) {
@@ -79,11 +75,10 @@ void PhantomKernel::operator()(const c10::OperatorHandle& op, c10::DispatchKeySe
     return;
   }
   count_op();
-  StorageLog& log = *storage_log();
-  Whereabouts here = find_whereabouts(log, frame.needs_grad());
+  Whereabouts here = find_whereabouts(*storage_log(), frame.needs_grad());
   PlaceGuard guard(here.place, category_of_births(here, frame.touches_phantoms()));
   if (!run_special(frame)) run(frame, here.place);
-  if (here.makes_gradient) label_gradients(frame, log);
+  if (here.makes_gradient) label_gradients(frame);
 }
 
 bool PhantomKernel::run_special(CallFrame& frame) {

@@ -69,7 +69,7 @@ class Maker {
  public:
   Maker(c10::DeviceIndex device, const Place& place) : device_(device), place_(place) {}
 
-  // The frame's arguments are results of the past now.
+  // From the frame, which drops its arguments next.
   void take_inputs(CallFrame& frame) {
     for (std::size_t i = 0; i < frame.count(); ++i) {
       if (frame.arg(i).isTensor()) inputs_.push_back(frame.take_tensor(i));

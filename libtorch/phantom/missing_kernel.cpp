@@ -24,17 +24,18 @@ std::string first_sentence(const std::string& message) {
 }
 
 [[noreturn]] void give_up(const CallFrame& frame, const Place& place, const std::string& why) {
-  TORCH_CHECK_NOT_IMPLEMENTED(
-      false, name_of_call(frame) + " cannot run on a virtual GPU, at " +
-                 describe_source(place.stack) + ": it has no meta kernel, and " + why +
-                 " (torch.library.register_fake gives it one)");
+  TORCH_CHECK_NOT_IMPLEMENTED(false, name_of_call(frame) + " cannot run on a virtual GPU, at " +
+                                         describe_source(place.stack) + ": " + why);
+}
+
+[[noreturn]] void give_up_shapes(const CallFrame& frame, const Place& place, const std::string& why) {
+  give_up(frame, place, "it has no meta kernel, and " + why +
+                            " (torch.library.register_fake gives it one)");
 }
 
 [[noreturn]] void refuse(const CallFrame& frame, const Place& place) {
-  TORCH_CHECK_NOT_IMPLEMENTED(
-      false, name_of_call(frame) + " cannot run on a virtual GPU, at " +
-                 describe_source(place.stack) +
-                 ": there are no quantized tensors, and of sparse ones those in coordinates (COO)");
+  give_up(frame, place,
+          "there are no quantized tensors, and of sparse ones those in coordinates (COO)");
 }
 
 class HostCall {
@@ -62,7 +63,7 @@ class HostCall {
       for_each_tensor(frame_.arg(i), [&](const at::Tensor& t) {
         if (t.defined()) bytes += static_cast<std::int64_t>(t.nbytes());
       });
-    if (bytes > kMostBytes) give_up(frame_, place_, "its arguments are too large to ask the CPU");
+    if (bytes > kMostBytes) give_up_shapes(frame_, place_, "its arguments are too large to ask the CPU");
   }
 
   void call(torch::jit::Stack& stack) const {
@@ -71,7 +72,7 @@ class HostCall {
       QuietPython quiet;
       frame_.op().callBoxed(stack);
     } catch (const c10::Error& error) {
-      give_up(frame_, place_, "the CPU says: " + first_sentence(error.msg()));
+      give_up_shapes(frame_, place_, "the CPU says: " + first_sentence(error.msg()));
     }
   }
 

@@ -96,6 +96,13 @@ void settle_size(const c10::Storage& storage, const Place& place) {
   record->known.reset();
 }
 
+void label_gradient(const at::Tensor& tensor) {
+  if (!is_phantom(tensor) || !tensor.has_storage()) return;
+  const StorageRecord* record = record_of(tensor);
+  StorageLog* log = record ? storage_log(record->session) : nullptr;
+  if (log) log->relabel(record->id, Category::Gradient);
+}
+
 at::Tensor make_phantom(c10::Storage storage, caffe2::TypeMeta dtype, const TensorLayout& layout) {
   const c10::Device device(c10::DeviceType::CUDA, record_of(storage)->device);
   return at::Tensor(c10::make_intrusive<LayoutImpl>(std::move(storage), c10::DispatchKey::CUDA,

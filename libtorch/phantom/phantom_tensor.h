@@ -40,6 +40,9 @@ void adopt_storage(const c10::Storage& storage, c10::DeviceIndex device, const P
 // Reports that a storage has grown or shrunk since its record was made.
 void settle_size(const c10::Storage& storage, const Place& place);
 
+// What a phantom holds is a gradient from now on; no-op for anything that has no storage of ours.
+void label_gradient(const at::Tensor& tensor);
+
 struct TensorLayout {
   c10::IntArrayRef sizes, strides;
   std::int64_t offset = 0;

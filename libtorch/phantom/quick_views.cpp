@@ -40,9 +40,8 @@ class ViewKernel : public c10::OperatorKernel {
 
   static at::Tensor make(const at::Tensor& self, c10::IntArrayRef sizes, c10::IntArrayRef strides) {
     count_op();
-    StorageLog& log = *storage_log();
-    const Whereabouts here = find_whereabouts(log, self.requires_grad());
-    if (here.makes_gradient) log.relabel(record_of(self)->id, Category::Gradient);
+    if (find_whereabouts(*storage_log(), self.requires_grad()).makes_gradient)
+      label_gradient(self);
     return make_phantom(self.storage(), self.dtype(), {sizes, strides, self.storage_offset()});
   }
 

@@ -40,11 +40,6 @@ bool only_composes(const c10::OperatorName& name) {
          kReadValues.end();
 }
 
-void label_as_gradient(const at::Tensor& part) {
-  const StorageRecord* record = is_phantom(part) ? record_of(part) : nullptr;
-  if (record) storage_log()->relabel(record->id, Category::Gradient);
-}
-
 class BorrowedKernel final : public c10::OperatorKernel {
  public:
   explicit BorrowedKernel(const c10::OperatorName& name)
@@ -54,8 +49,8 @@ class BorrowedKernel final : public c10::OperatorKernel {
     op.redispatchBoxed(c10::DispatchKeySet(DispatchKey::SparseCPU), stack);
     if (!makes_tensor_ || !find_whereabouts(*storage_log(), false).makes_gradient) return;
     const at::Tensor& gradient = stack->back().toTensor();
-    label_as_gradient(gradient._indices());
-    label_as_gradient(gradient._values());
+    label_gradient(gradient._indices());
+    label_gradient(gradient._values());
   }
 
  private:
@@ -131,8 +126,8 @@ at::Tensor& mul_out(const at::Tensor& self, const at::Tensor& other, at::Tensor&
 void put_kernels(SilentOverride& override, const c10::OperatorHandle& op) {
   const c10::OperatorName& name = op.operator_name();
   for (const DispatchKey key : kOtherLayouts) {
-    if (key == DispatchKey::SparseCUDA && only_composes(name) &&
-        op.hasKernelForDispatchKey(DispatchKey::SparseCPU))
+    if (key == DispatchKey::SparseCUDA && op.hasKernelForDispatchKey(DispatchKey::SparseCPU) &&
+        only_composes(name))
       g_handles.push_back(override.put(name, key, std::make_unique<BorrowedKernel>(name)));
     else if (op.hasKernelForDispatchKey(key))
       g_handles.push_back(

@@ -3,7 +3,7 @@
 
 #include <unordered_map>
 
-#include "../hooks/bordered_call.h"
+#include "bordered_call.h"
 #include "tidemark/torch/phantom/module_calls.h"
 
 namespace py = pybind11;

@@ -121,10 +121,7 @@ RemoveHook hook_leaf(const at::Tensor& leaf, std::function<void(const at::Tensor
 }
 
 void await_in_python(py::handle values, bool all, py::function action, bool wants_gradients) {
-  Tensors tensors;
-  for (const at::Tensor& tensor : tensors_in(values.ptr(), Wrappers::OpenAndKeep))
-    if (tensor.requires_grad()) tensors.push_back(tensor);
-  await_gradients(tensors, all ? Await::All : Await::First,
+  await_gradients(tensors_in(values.ptr(), Wrappers::OpenAndKeep), all ? Await::All : Await::First,
                   python_action(std::move(action), wants_gradients));
 }
 

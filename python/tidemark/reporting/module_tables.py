@@ -29,13 +29,16 @@ def owners_lines(device: dict[str, Any], depth: int, width: int) -> list[str]:
     shown = [path for path in in_tree_order(totals) if totals[path] >= LEAST_SHARE * peak]
     names = max(len(indented(path)) for path in shown)
     lines = ["", "  who owns it"]
+
+    def cells(path: str) -> str:
+        return f"  {format_bytes(totals[path]):>12}  {100 * totals[path] / peak:5.1f} %  "
+
     for one in fold(shown):
         if isinstance(one, Folded):
-            lines.append(" " * 25 + told(one))
-            continue
-        line = (f"  {format_bytes(totals[one]):>12}  {100 * totals[one] / peak:5.1f} %  "
-                f"{indented(one):<{names}}")
-        lines.append(with_mixture(line, categories[one], width))
+            lines.append(" " * len(cells(shown[0])) + told(one))
+        else:
+            line = f"{cells(one)}{indented(one):<{names}}"
+            lines.append(with_mixture(line, categories[one], width))
     return lines
 
 

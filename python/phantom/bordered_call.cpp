@@ -5,7 +5,7 @@
 
 namespace py = pybind11;
 
-namespace tidemark {
+namespace tidemark::phantom {
 namespace {
 
 // What the C function gets as its own object.
@@ -67,4 +67,4 @@ py::object bordered_method(py::handle original, const CallBorders& borders) {
   return method;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::phantom

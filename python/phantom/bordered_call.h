@@ -5,7 +5,7 @@
 
 #include <span>
 
-namespace tidemark {
+namespace tidemark::phantom {
 
 // Called with Python's lock held. What they throw is raised in place of the call's result, or of the
 // call itself; an exception of the call's own goes first.
@@ -16,7 +16,7 @@ struct CallBorders {
   void (*after)(PyObject* self);
 };
 
-// Stands in for a method, calling `original` in between. The borders must outlive it.
+// Stands in for a method, calling `original` in between.
 pybind11::object bordered_method(pybind11::handle original, const CallBorders& borders);
 
-}  // namespace tidemark
+}  // namespace tidemark::phantom
