@@ -11,6 +11,8 @@ void Attribution::take(const Note& note) {
     case NoteKind::Died: return died(note);
     case NoteKind::Output: return output(note);
     case NoteKind::OperatorEnded: return operator_ended(note);
+    case NoteKind::Labelled: return label(note.key, note.bytes, note.device, note.category());
+    default: return;  // not of storages
   }
 }
 

@@ -26,8 +26,6 @@ enum class ModuleState : std::uint8_t {
 };
 inline constexpr std::size_t kModuleStates = 8;
 
-using ModuleNumber = std::uint32_t;
-
 struct ModuleStats {
   std::array<std::vector<Rows>, kModuleStates> snapshots;
   std::vector<ModuleState> order;  // states as they were first seen
@@ -55,6 +53,8 @@ class ModuleBook {
   void close_all();
 
   bool is_active(ModuleNumber module) const { return modules_[module].active > 0; }
+  // Called since the last clear.
+  bool is_known(ModuleNumber module) const { return modules_[module].is_known; }
   bool has_stats(ModuleNumber module) const { return !modules_[module].stats.order.empty(); }
   const ModuleStats& stats(ModuleNumber module);
   // The totals that the module's last window began with or rose to.

@@ -107,15 +107,29 @@ void Recorder::note_operator_end(std::uint8_t more_flags) noexcept {
   if (torch::autograd::get_current_graph_task_id() != -1) note.flags |= kInBackward;
   if (at::GradMode::is_enabled()) note.flags |= kGradMode;
   push(note);
-  if (ring_.size() > ring_.capacity() / 2) drain_if_free();
+  drain_many();
+}
+
+void Recorder::tell(NoteTaker& taker, Note note) noexcept {
+  note.to = taker.number_;
+  make_room();
+  if (note.to != 0 && ring_.push(note)) return drain_many();
+  const Quiet quiet;
+  taker.take(note);
 }
 
 void Recorder::drain() {
   Note note;
   while (ring_.pop(note)) {
     ++noted_;
-    for (const Attached& one : attached_) one.attribution->take(note);
+    for (NoteTaker* const one : takers_)
+      if (note.to == 0 || note.to == one->number_) one->take(note);
   }
+}
+
+void Recorder::drain_many() noexcept {
+  constexpr std::size_t kMany = 4096;
+  if (ring_.size() > kMany) drain_if_free();
 }
 
 bool Recorder::drain_if_free() noexcept {
@@ -124,22 +138,29 @@ bool Recorder::drain_if_free() noexcept {
   return lock.owns_lock();
 }
 
-void Recorder::attach(Attribution* attribution, OnOutOfMemory on_out_of_memory) {
+void Recorder::attach(NoteTaker* taker) {
   const Quiet quiet;
-  attached_.push_back({attribution, std::move(on_out_of_memory)});
+  const auto is_taken = [&](int number) {
+    return std::any_of(takers_.begin(), takers_.end(),
+                       [&](const NoteTaker* one) { return one->number_ == number; });
+  };
+  int number = 1;
+  while (number <= UINT8_MAX && is_taken(number)) ++number;
+  taker->number_ = static_cast<std::uint8_t>(number <= UINT8_MAX ? number : 0);
+  takers_.push_back(taker);
   listening_ = true;
 }
 
-void Recorder::detach(Attribution* attribution) {
+void Recorder::detach(NoteTaker* taker) {
   const Quiet quiet;
-  std::erase_if(attached_, [&](const Attached& one) { return one.attribution == attribution; });
-  listening_ = !attached_.empty();
+  std::erase(takers_, taker);
+  listening_ = !takers_.empty();
 }
 
 void Recorder::note_out_of_memory(std::int64_t wanted, const std::string& device) noexcept {
   try {
     const Quiet quiet;
-    for (const Attached& one : attached_) one.on_out_of_memory(wanted, device);
+    for (NoteTaker* const one : takers_) one->run_out_of_memory(wanted, device);
   } catch (...) {
     // The program's own error is on its way; ours must not take its place.
   }

@@ -1,23 +1,22 @@
 // The one recorder of the process: allocators and operators write notes, trackers hear them.
 //
-// Writers never wait: notes go through a ring buffer. Whoever asks something, or finds the ring
-// half full outside an allocator's callback, empties it into every attached Attribution under the
-// recorder's lock.
+// Writers never wait: notes go through a ring buffer. Whoever asks something, or finds many of them
+// outside an allocator's callback, empties it into every attached NoteTaker under the recorder's
+// lock. Notes that wait until there are many are understood faster than one by one.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "tidemark/torch/attribution/attribution.h"
+#include "tidemark/torch/attribution/note.h"
 #include "tidemark/torch/recorder/ring.h"
 
 namespace tidemark::recorder {
 
-using attribution::Attribution;
 using attribution::Note;
 using attribution::NoteKind;
 using attribution::StorageKey;
@@ -40,6 +39,18 @@ inline ThreadState& this_thread() noexcept {
   return t_state;
 }
 
+// Who hears all notes and those for it alone, under the recorder's lock.
+class NoteTaker {
+ public:
+  virtual ~NoteTaker() = default;
+  virtual void take(const Note& note) = 0;
+  virtual void run_out_of_memory(std::int64_t wanted, const std::string& device) = 0;
+
+ private:
+  friend class Recorder;
+  std::uint8_t number_ = 0;  // as notes name it; 0 if there were too many at once
+};
+
 class Recorder {
  public:
   static Recorder& instance() noexcept { return *the_one_; }
@@ -58,10 +69,11 @@ class Recorder {
   bool wants_outputs() const noexcept { return output_starts_ > 0; }
   bool is_recording() const noexcept { return recording_.load(std::memory_order_relaxed); }
 
-  // `on_out_of_memory` runs under the recorder's lock.
-  using OnOutOfMemory = std::function<void(std::int64_t wanted, const std::string& device)>;
-  void attach(Attribution* attribution, OnOutOfMemory on_out_of_memory);
-  void detach(Attribution* attribution);
+  void attach(NoteTaker* taker);
+  void detach(NoteTaker* taker);
+  // A note of what this thread does now, and one like it told to one taker. It is never lost.
+  Note here(NoteKind kind) const noexcept;
+  void tell(NoteTaker& taker, Note note) noexcept;
   // What a tracker needs beside births and deaths.
   struct Wanted {
     bool operators = true;  // where operators of the program end
@@ -72,7 +84,7 @@ class Recorder {
   void start(const Wanted& wanted);
   void stop(const Wanted& wanted);
 
-  // The recorder's lock, with every note so far handed on. Hold it to talk to an Attribution.
+  // The recorder's lock, with every note so far handed on. Hold it to talk to a NoteTaker.
   class Quiet {
    public:
     Quiet() : lock_(instance().lock_) { instance().drain(); }
@@ -101,17 +113,13 @@ class Recorder {
   void push(const Note& note, Caller caller = kHoldsNothing) noexcept;
   void drain();
   bool drain_if_free() noexcept;
+  void drain_many() noexcept;
   void make_room() noexcept;
-  Note here(NoteKind kind) const noexcept;
 
   Ring<Note> ring_;
   std::atomic<bool> recording_{false}, listening_{false}, wants_sample_{false}, times_{false};
   std::mutex lock_;
-  struct Attached {
-    Attribution* attribution;
-    OnOutOfMemory on_out_of_memory;
-  };
-  std::vector<Attached> attached_;
+  std::vector<NoteTaker*> takers_;
   void follow_operators();
   int starts_ = 0, operator_starts_ = 0, output_starts_ = 0, time_starts_ = 0;
   std::uint64_t noted_ = 0;

@@ -27,7 +27,7 @@ DeviceId TapeLog::device_id(std::uint8_t number) {
 
 // Threads write notes at the same time, and adopted storages come without one: time never falls.
 void TapeLog::enqueue(Waiting&& event) {
-  if (event.time_ns == 0) event.time_ns = Recorder::now_ns();
+  if (event.time_ns == 0) event.time_ns = time_ns_ ? time_ns_ : Recorder::now_ns();
   event.time_ns = std::max(last_ns_, event.time_ns - start_ns_);
   last_ns_ = event.time_ns;
   if (queue_.empty() && event.is_known) return write(event);
@@ -52,7 +52,22 @@ void TapeLog::write(const Waiting& event) {
   row.scope = event.scope;
   row.phase = event.phase;
   if (event.storage) fill_in(row, event);
-  builder_.append(row);
+  try_to([&] { builder_.append(row); });
+}
+
+// Whatever the disk does, the program goes on, and its storages are followed.
+template <class Write>
+void TapeLog::try_to(const Write& write) noexcept {
+  if (problem_) return;
+  try {
+    write();
+  } catch (...) {
+    problem_ = std::current_exception();
+  }
+}
+
+void TapeLog::check() const {
+  if (problem_) std::rethrow_exception(problem_);
 }
 
 // Every event of a storage says what the storage is; its death, what it was.
@@ -179,7 +194,7 @@ void TapeLog::mark(const std::string& text) {
   Place place;
   place.scope = here.scopes.empty() ? ScopeId() : here.scopes.back();
   place.phase = here.phase;
-  builder_.mark(text, place);
+  try_to([&] { builder_.mark(text, place); });
 }
 
 void TapeLog::diagnose(const std::string& code, const std::string& message, std::int64_t count) {
@@ -204,6 +219,7 @@ std::vector<LiveStorage> TapeLog::largest(std::size_t count) const {
 void TapeLog::finish() {
   for (Waiting& event : queue_) event.is_known = true;
   flush();
+  check();
   builder_.finish();
   sink_.flush();
 }

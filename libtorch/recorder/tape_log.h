@@ -6,6 +6,7 @@
 #pragma once
 
 #include <deque>
+#include <exception>
 #include <memory>
 #include <string>
 #include <vector>
@@ -40,6 +41,8 @@ class TapeLog final : public attribution::Listener {
   void resized(StorageNumber storage, std::int64_t bytes) override;
   void freed(StorageNumber storage, std::int64_t time_ns) override;
 
+  // The time of what comes next; 0 for now.
+  void set_time(std::int64_t time_ns) { time_ns_ = time_ns; }
   // What the thread does from here on.
   ScopeId scope(const std::string& path) { return builder_.tables().scope(path); }
   void begin_scope(std::uint32_t thread, ScopeId scope, Phase phase);
@@ -59,6 +62,9 @@ class TapeLog final : public attribution::Listener {
   std::size_t events() const { return builder_.size(); }
   // Alive now, the largest first.
   std::vector<LiveStorage> largest(std::size_t count) const;
+  // Throws what happened if nothing can be written any more: a full disk.
+  void check() const;
+  // Throws likewise.
   void finish();
 
  private:
@@ -106,6 +112,8 @@ class TapeLog final : public attribution::Listener {
   void release();
   void flush();
   void write(const Waiting& event);
+  template <class Write>
+  void try_to(const Write& write) noexcept;
   void fill_in(Event& row, const Waiting& event);
   DeviceId device_id(std::uint8_t number);
 
@@ -120,7 +128,8 @@ class TapeLog final : public attribution::Listener {
   std::size_t dequeued_ = 0;
   bool holds_ = false;
   ScopeId owner_;
-  std::int64_t start_ns_, last_ns_ = 0;
+  std::int64_t start_ns_, last_ns_ = 0, time_ns_ = 0;
+  std::exception_ptr problem_;
 };
 
 }  // namespace tidemark::recorder

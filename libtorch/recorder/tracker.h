@@ -1,22 +1,19 @@
-// One tracker: follows modules, gradients and optimizers, and knows what every storage is.
+// One tracker, as the program meets it: it tells what happens in notes, and answers questions.
+//
+// What the notes mean is found out behind the program's back, see TrackedRun.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
-#include "tidemark/torch/attribution/attribution.h"
-#include "tidemark/torch/attribution/module_book.h"
 #include "tidemark/torch/recorder/recorder.h"
-#include "tidemark/torch/recorder/tape_log.h"
+#include "tidemark/torch/recorder/tracked_run.h"
 
 namespace tidemark::recorder {
-
-using attribution::ModuleNumber;
-using attribution::Rows;
 
 struct TrackerOptions {
   attribution::Rules rules;
@@ -25,7 +22,7 @@ struct TrackerOptions {
 
 class Tracker : public std::enable_shared_from_this<Tracker> {
  public:
-  explicit Tracker(TrackerOptions options);
+  explicit Tracker(const TrackerOptions& options);
   ~Tracker();
   Tracker(const Tracker&) = delete;
   Tracker& operator=(const Tracker&) = delete;
@@ -39,10 +36,9 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
   // The name is for the tape; it may change until the next call.
   ModuleNumber add_module();
   void set_name(ModuleNumber module, const std::string& name);
-  // Returns the known bytes of the inputs; 0 where a tape is written.
-  std::int64_t begin_forward(ModuleNumber module, at::TensorList inputs);
-  // `failed`: the module raised. Returns the known bytes of the outputs.
-  std::int64_t end_forward(ModuleNumber module, at::TensorList outputs, bool failed);
+  void begin_forward(ModuleNumber module, at::TensorList inputs);
+  // `failed`: the module raised.
+  void end_forward(ModuleNumber module, at::TensorList outputs, bool failed);
   // The call of this module, and those inside it, ended without a word.
   void abandon_forward(ModuleNumber module);
   void begin_optimizer();
@@ -66,16 +62,11 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
 
   // Remembers what is alive now: the allocator of this device has just failed.
   void capture_out_of_memory(std::int64_t wanted, const std::string& device);
-  struct OutOfMemory {
-    std::int64_t wanted = 0;
-    std::string device;
-    Rows rows;
-    std::vector<LiveStorage> largest;
-    std::vector<std::string> open_modules;  // outermost first
-  };
   std::optional<OutOfMemory> last_out_of_memory();
-  // Closes the tape. Nothing is written afterwards.
+  // Closes the tape. Nothing is written afterwards. Throws if it could not be written.
   void finish();
+  // Throws likewise, but goes on.
+  void check_tape();
   std::size_t events();
 
   Rows current();
@@ -83,47 +74,25 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
   attribution::ModuleStats stats(ModuleNumber module);
   Rows local_peak(ModuleNumber module);
   bool has_stats(ModuleNumber module);
+  CallBytes last_call(ModuleNumber module);
   bool is_active(ModuleNumber module);
   void clear_modules();
   std::size_t storage_count();
 
  private:
-  struct AwaitedEnd {  // a module without differentiable inputs ends with the next backward
-    ModuleNumber module;
-    std::uint32_t thread;
-  };
-
-  std::int64_t known_bytes_quietly(at::TensorList tensors) const;
-  void forget_call(ModuleNumber module, std::uint32_t thread, bool failed);
-  void begin_backward(ModuleNumber module);
-  void end_backward(ModuleNumber module);
-  // The same as actions on gradients.
+  Recorder::Wanted wanted() const;
+  void tell_border(Note note, ModuleNumber module, at::TensorList passed);
+  // Borders of backwards, as actions on gradients.
   using Gradients = std::vector<at::Tensor>;
   static void begin_backward_of(void* tracker, std::uint32_t module, const Gradients&);
   static void end_backward_of(void* tracker, std::uint32_t module, const Gradients&);
+  void tell_backward(NoteKind kind, ModuleNumber module);
   void follow_backward();
   void finish_backward(std::uint32_t thread, const std::vector<ModuleNumber>& ends);
 
   const TrackerOptions options_;
-  attribution::Attribution attribution_;
-  attribution::ModuleBook book_;
-  struct OpenCall {
-    ModuleNumber module;
-    std::uint32_t thread;
-    std::size_t awaited_ends;  // how many there were before it
-  };
-
-  Recorder::Wanted wanted() const;
-  void remember_out_of_memory(std::int64_t wanted, const std::string& device);
-  void write_begin(ModuleNumber module, std::uint32_t thread, Phase phase);
-  void write_end(ModuleNumber module, std::uint32_t thread, Phase phase);
-  std::vector<std::string> names_;
-  std::vector<ScopeId> scopes_;  // the same modules in the tape
-  std::unique_ptr<TapeLog> log_;
-  std::optional<OutOfMemory> out_of_memory_;
-  std::vector<AwaitedEnd> awaited_ends_;
-  std::vector<OpenCall> open_calls_;
-  std::vector<std::uint32_t> backward_threads_;  // threads whose backward is followed
+  TrackedRun run_;
+  std::atomic<int> followed_backward_{-1};  // the last one whose end will be heard
   bool running_ = false, outputs_ = false;
 };
 

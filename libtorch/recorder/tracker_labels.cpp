@@ -1,5 +1,6 @@
-// What storages are, told from outside: labels, sizes, resizes.
+// What storages are, told from outside: labels, sizes, resizes, and what modules pass on.
 #include <ATen/ATen.h>
+#include <c10/util/SmallVector.h>
 
 #include <algorithm>
 
@@ -45,6 +46,20 @@ std::uint8_t device_number(const at::Tensor& tensor) {
   return device.is_cpu() ? cpu : Recorder::instance().device_number(device.str());
 }
 
+// A storage that several tensors share is there once.
+using Keys = c10::SmallVector<StorageKey, 4>;
+Keys storages_of(at::TensorList tensors) {
+  Keys keys;
+  for (const at::Tensor& tensor : tensors)
+    for_each_storage(tensor, [&](c10::StorageImpl& storage) {
+      if (const StorageKey key = key_of(storage)) keys.push_back(key);
+    });
+  if (keys.size() < 2) return keys;
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  return keys;
+}
+
 }  // namespace
 
 bool Tracker::label(const at::Tensor& tensor, Category category) {
@@ -56,8 +71,12 @@ bool Tracker::label(const at::Tensor& tensor, Category category) {
   if (bytes == 0) return true;
   const std::uint8_t device = device_number(tensor);
   const bool is_watched = watch_storage(storage);
-  const Quiet quiet;
-  attribution_.label(key_of(storage), bytes, device, category);
+  Note note = Recorder::instance().here(NoteKind::Labelled);
+  note.key = key_of(storage);
+  note.bytes = bytes;
+  note.device = device;
+  note.flags = static_cast<std::uint8_t>(category);
+  Recorder::instance().tell(run_, note);
   return is_watched;
 }
 
@@ -85,35 +104,38 @@ bool Tracker::label(at::TensorList tensors, Category category) {
     });
   }
   const Quiet quiet;
-  for (const Labelled& one : all) attribution_.label(one.key, one.bytes, one.device, category);
+  for (const Labelled& one : all) run_.attribution().label(one.key, one.bytes, one.device, category);
   Recorder::instance().want_sample();
   return is_watched;
 }
 
 void Tracker::set_owner(const std::string& path) {
   const Quiet quiet;
-  if (log_) log_->set_owner(path);
+  if (run_.log()) run_.log()->set_owner(path);
 }
 
 std::int64_t Tracker::known_bytes(at::TensorList tensors) {
+  const Keys keys = storages_of(tensors);
   const Quiet quiet;
-  return known_bytes_quietly(tensors);
+  std::int64_t bytes = 0;
+  for (const StorageKey key : keys) bytes += run_.attribution().bytes_of(key).value_or(0);
+  return bytes;
 }
 
-// A storage that several tensors share counts once.
-std::int64_t Tracker::known_bytes_quietly(at::TensorList tensors) const {
-  if (tensors.size() == 1 && tensors[0].layout() == at::kStrided && tensors[0].has_storage()) {
-    const StorageKey key = key_of(*tensors[0].storage().unsafeGetStorageImpl());
-    return key ? attribution_.bytes_of(key).value_or(0) : 0;
+void Tracker::tell_border(Note note, ModuleNumber module, at::TensorList passed) {
+  Recorder& recorder = Recorder::instance();
+  note.bytes = module;
+  if (options_.tape.empty()) {  // a tape does not say it
+    Keys keys = storages_of(passed);
+    for (; keys.size() > 1; keys.pop_back()) {
+      Note one = note;
+      one.kind = NoteKind::Passed;
+      one.key = keys.back();
+      recorder.tell(run_, one);
+    }
+    if (!keys.empty()) note.key = keys.front();
   }
-  std::vector<StorageKey> keys;
-  for (const at::Tensor& tensor : tensors)
-    for_each_storage(tensor, [&](c10::StorageImpl& storage) { keys.push_back(key_of(storage)); });
-  std::sort(keys.begin(), keys.end());
-  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-  std::int64_t bytes = 0;
-  for (const StorageKey key : keys) bytes += key ? attribution_.bytes_of(key).value_or(0) : 0;
-  return bytes;
+  recorder.tell(run_, note);
 }
 
 void Tracker::forget(StorageKey key) {
@@ -121,15 +143,15 @@ void Tracker::forget(StorageKey key) {
   Note note;
   note.kind = NoteKind::Died;
   note.key = key;
-  attribution_.take(note);
+  run_.attribution().take(note);
 }
 
 std::optional<Tracker::Known> Tracker::find(const c10::StorageImpl& storage) {
   const Quiet quiet;
   const StorageKey key = key_of(storage);
-  const auto category = key ? attribution_.category_of(key) : std::nullopt;
+  const auto category = key ? run_.attribution().category_of(key) : std::nullopt;
   if (!category) return std::nullopt;
-  return Known{*category, attribution_.device_of(key)};
+  return Known{*category, run_.attribution().device_of(key)};
 }
 
 void Tracker::resized(c10::StorageImpl& storage, Known before) {
@@ -137,11 +159,11 @@ void Tracker::resized(c10::StorageImpl& storage, Known before) {
   if (bytes > 0) watch_storage(storage);
   const Quiet quiet;
   const StorageKey key = key_of(storage);
-  if (key && attribution_.category_of(key))
-    attribution_.set_bytes(key, bytes);
+  if (key && run_.attribution().category_of(key))
+    run_.attribution().set_bytes(key, bytes);
   else if (key)
-    attribution_.label(key, bytes, before.device, before.category);
-  attribution_.sample(current_backward() != -1);
+    run_.attribution().label(key, bytes, before.device, before.category);
+  run_.attribution().sample(current_backward() != -1);
 }
 
 }  // namespace tidemark::recorder

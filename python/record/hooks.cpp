@@ -1,7 +1,6 @@
 // Builtin functions that Python calls without a frame.
 #include "hooks.h"
 
-#include <pybind11/stl.h>
 #include <torch/csrc/autograd/python_variable.h>
 
 #include <exception>
@@ -63,7 +62,6 @@ void ModuleCalls::remember(py::handle module, ModuleNumber number) {
   Module& known = modules_[module.ptr()];
   known.number = number;
   known.is_ready = true;
-  if (last_calls_.size() <= number) last_calls_.resize(number + 1);
 }
 
 void ModuleCalls::forget(std::uintptr_t module) {
@@ -72,7 +70,6 @@ void ModuleCalls::forget(std::uintptr_t module) {
 
 void ModuleCalls::prepare_again() {
   for (auto& [_, module] : modules_) module.is_ready = false;
-  last_calls_.assign(last_calls_.size(), {});
 }
 
 bool ModuleCalls::is_open(py::handle module) const {
@@ -96,8 +93,7 @@ void ModuleCalls::begin(PyObject* module, PyObject* inputs) {
   if (!known) return;
   ++known->open;
   known->raised_before = handled_exception();
-  last_calls_[known->number].input_bytes =
-      tracker_->begin_forward(known->number, tensors_in(inputs, Wrappers::OpenAndKeep));
+  tracker_->begin_forward(known->number, tensors_in(inputs, Wrappers::OpenAndKeep));
 }
 
 void ModuleCalls::end(PyObject* module, PyObject* outputs) {
@@ -108,10 +104,7 @@ void ModuleCalls::end(PyObject* module, PyObject* outputs) {
   const bool failed = outputs == Py_None && raised && raised != known->raised_before;
   known->raised_before = nullptr;
   if (known->open > 0) --known->open;
-  const std::int64_t bytes =
-      tracker_->end_forward(known->number, tensors_in(outputs, Wrappers::OpenAndKeep), failed);
-  if (known->is_ready && current_backward() == -1)
-    last_calls_[known->number].output_bytes = bytes;
+  tracker_->end_forward(known->number, tensors_in(outputs, Wrappers::OpenAndKeep), failed);
 }
 
 void ModuleCalls::give_up(py::handle problem) {
@@ -221,11 +214,6 @@ void bind_hooks(py::module_& m) {
       .def("set_wary", &ModuleCalls::set_wary)
       .def("is_open", &ModuleCalls::is_open)
       .def("close_lost", &ModuleCalls::close_lost)
-      .def("last_call",
-           [](const ModuleCalls& calls, ModuleNumber number) {
-             const ModuleCalls::Bytes last = calls.last_call(number);
-             return std::pair(last.input_bytes, last.output_bytes);
-           })
       .def_property_readonly("before_forward", &callable<&before_forward, ModuleCalls>)
       .def_property_readonly("after_forward", &callable<&after_forward, ModuleCalls>);
   m.def("gradient_hook", &callable<&on_gradient<&label_gradient>, Tracker>);

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
-#include <vector>
 
 #include "tidemark/torch/recorder/tracker.h"
 
@@ -25,18 +24,13 @@ class ModuleCalls {
   // The module is known by this number from here on, and its next call is as usual.
   void remember(pybind11::handle module, ModuleNumber number);
   void forget(std::uintptr_t module);
-  // Every module is prepared again; what its last call took and gave is forgotten.
+  // Every module is prepared again.
   void prepare_again();
   // While set, every call is prepared.
   void set_wary(bool wary) { is_wary_ = wary; }
   bool is_open(pybind11::handle module) const;
   // Calls that the tracker knows nothing of are over.
   void close_lost();
-  // What the module's last call took and gave; -1 if none has told.
-  struct Bytes {
-    std::int64_t input_bytes = -1, output_bytes = -1;
-  };
-  Bytes last_call(ModuleNumber number) const { return last_calls_.at(number); }
 
   void begin(PyObject* module, PyObject* inputs);
   void end(PyObject* module, PyObject* outputs);
@@ -54,7 +48,6 @@ class ModuleCalls {
   const std::shared_ptr<Tracker> tracker_;
   pybind11::object prepare_, give_up_;
   std::unordered_map<PyObject*, Module> modules_;  // by address, while they live
-  std::vector<Bytes> last_calls_;                  // by number
   bool is_wary_ = false;
 };
 

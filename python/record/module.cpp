@@ -160,6 +160,7 @@ void bind_tracker(py::module_& m) {
       .def("add_module", &Tracker::add_module)
       .def("set_name", &Tracker::set_name)
       .def("finish", &Tracker::finish)
+      .def("check_tape", &Tracker::check_tape)
       .def_property_readonly("events", &Tracker::events)
       .def_property_readonly("out_of_memory", &out_of_memory)
       .def("capture_out_of_memory", &Tracker::capture_out_of_memory)
@@ -184,6 +185,11 @@ void bind_tracker(py::module_& m) {
              return rows_to_python(tracker.local_peak(module));
            })
       .def("has_stats", &Tracker::has_stats)
+      .def("last_call",
+           [](Tracker& tracker, ModuleNumber module) {
+             const CallBytes last = tracker.last_call(module);
+             return std::pair(last.input_bytes, last.output_bytes);
+           })
       .def("is_active", &Tracker::is_active)
       .def("clear_modules", &Tracker::clear_modules)
       .def_property_readonly("storage_count", &Tracker::storage_count);

@@ -110,7 +110,6 @@ class _TrackedModMemStats(_ModMemStats):
     def __init__(self, mod_fqn: str, follower: Follower, module: FollowedModule) -> None:
         self.mod_fqn = mod_fqn
         self._tracker = follower.tracker
-        self._calls = follower.calls
         self._module = module.alive
         self._number = module.number
 
@@ -123,7 +122,7 @@ class _TrackedModMemStats(_ModMemStats):
         return self._of_last_call(1)
 
     def _of_last_call(self, which: int) -> int:
-        found = self._calls.last_call(self._number)[which]
+        found = self._tracker.last_call(self._number)[which]
         if found < 0:
             raise AttributeError(f"no call of {self.mod_fqn} has told it yet")
         return found

@@ -201,6 +201,7 @@ class Follower:
         try:
             self.label_optimizer(optimizer)
             self._end_step()
+            self.tracker.check_tape()
         except Exception as problem:
             self._give_up(problem)
         self.steps += 1
