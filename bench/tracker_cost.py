@@ -4,9 +4,10 @@
 
 Large steps (width 512, 8x128 tokens) are compared with the plain program; small ones (width 64,
 2x16 tokens) with the same program under empty global module hooks, which every tracker needs.
-Pairs are interleaved: a step of each, in turn, each after a step that warms it up (hooks are put
-on once, not every step). The ratio is that of the medians. "Track" is tidemark.track as it comes,
-writing its tape; MemTracker also follows the ends of operators.
+A pair is a run of steps without and one with the tracker, five small steps or one large one, each
+after a step that warms it up (hooks are put on once, not every step); figures are medians of the
+pairs' ratios, since machines change their speed from second to second. "Track" is tidemark.track as it comes, writing its tape; MemTracker also
+follows the ends of operators.
 """
 
 from __future__ import annotations
@@ -52,15 +53,16 @@ def empty_hooks() -> Any:
         handle.remove()
 
 
-def timed(step: Callable[[], None], context: Any) -> float:
+def timed(step: Callable[[], None], context: Any, count: int) -> float:
     with context:
         step()
         begin = time.perf_counter()
-        step()
-        return time.perf_counter() - begin
+        for _ in range(count):
+            step()
+        return (time.perf_counter() - begin) / count
 
 
-def timed_with_reset(step: Callable[[], None], tracker: Any) -> float:
+def timed_with_reset(step: Callable[[], None], tracker: Any, _: int) -> float:
     """PyTorch's tracker refuses a second iteration unless it forgets the first."""
     with tracker:
         step()
@@ -72,41 +74,63 @@ def timed_with_reset(step: Callable[[], None], tracker: Any) -> float:
         return duration
 
 
-def measure(size: tuple[int, int, int, int], baseline: Any, pairs: int, pytorch: bool) -> None:
+def timed_then_reset(step: Callable[[], None], tracker: Any, count: int) -> float:
+    """Ours does not, so it forgets only to stay as small as theirs."""
+    duration = timed(step, tracker, count)
+    tracker.reset_mod_stats()
+    return duration
+
+
+class Pairs:
+    """The durations of a tracked and an untracked step, in turn."""
+
+    def __init__(self) -> None:
+        self.plain: list[float] = []
+        self.tracked: list[float] = []
+
+    def ratio(self) -> float:
+        return statistics.median(b / a for a, b in zip(self.plain, self.tracked, strict=True))
+
+
+def measure(size: tuple[int, int, int, int], baseline: Any, make_tracker: Callable[..., Any],
+            run: Callable[..., float], count: int) -> Pairs:
     model, optimizer, x, step = make_step(*size)
-    ours = MemTracker()
-    ours.track_external(model, optimizer, x)
-    light = tidemark.track(model, optimizer, x)
-    for context in (baseline(), ours, light):
-        timed(step, context)
-    ours.reset_mod_stats()
-    plain, tracked, lightly = [], [], []
-    for _ in range(pairs):
-        plain.append(timed(step, baseline()))
-        tracked.append(timed(step, ours))
-        ours.reset_mod_stats()
-        lightly.append(timed(step, light))
-    middle = statistics.median(plain)
-    modules = sum(1 for module in model.modules() if not isinstance(module, nn.ModuleList))
-    line = (f"{size[1]:5d} {modules:8d} {middle * 1e3:9.1f} ms"
-            f" {statistics.median(tracked) / middle:11.3f} {statistics.median(lightly) / middle:14.3f}")
-    if pytorch:
-        theirs = pytorch_ratio(size, max(3, pairs // 10))
-        line += f" {theirs:15.1f}"
-    print(line, flush=True)
+    tracker = make_tracker(model, optimizer, x)
+    pairs = Pairs()
+    steps = 5 if size[1] < 512 else 1
+    for number in range(count + 1):
+        plain, tracked = timed(step, baseline(), steps), run(step, tracker, steps)
+        if number > 0:  # the first one warms up
+            pairs.plain.append(plain)
+            pairs.tracked.append(tracked)
+    return pairs
 
 
-def pytorch_ratio(size: tuple[int, int, int, int], pairs: int) -> float:
+def make_drop_in(*external: Any) -> Any:
+    tracker = MemTracker()
+    tracker.track_external(*external)
+    return tracker
+
+
+def make_pytorchs(*external: Any) -> Any:
     from torch.distributed._tools.mem_tracker import MemTracker as TorchMemTracker
 
-    model, optimizer, x, step = make_step(*size)
     tracker = TorchMemTracker()
-    tracker.track_external(model, optimizer, x)
-    plain, tracked = [], []
-    for _ in range(pairs):
-        plain.append(timed(step, contextlib.nullcontext()))
-        tracked.append(timed_with_reset(step, tracker))
-    return statistics.median(tracked) / statistics.median(plain)
+    tracker.track_external(*external)
+    return tracker
+
+
+def show(size: tuple[int, int, int, int], baseline: Any, count: int, pytorch: bool) -> None:
+    drop_in = measure(size, baseline, make_drop_in, timed_then_reset, count)
+    track = measure(size, baseline, tidemark.track, timed, count)
+    modules = sum(1 for one in make_step(*size)[0].modules() if not isinstance(one, nn.ModuleList))
+    line = (f"{size[1]:5d} {modules:8d} {statistics.median(track.plain) * 1e3:9.1f} ms"
+            f" {drop_in.ratio():11.3f} {track.ratio():14.3f}")
+    if pytorch:
+        theirs = measure(size, contextlib.nullcontext, make_pytorchs, timed_with_reset,
+                         max(3, count // 10))
+        line += f" {theirs.ratio():15.1f}"
+    print(line, flush=True)
 
 
 def main() -> None:
@@ -119,10 +143,10 @@ def main() -> None:
     torch.set_num_threads(1)
     print("width  modules     baseline  MemTracker         track  PyTorch's tracker")
     for layers in options.layers:
-        measure((layers, 64, 2, 16), empty_hooks, options.pairs, options.pytorch)
+        show((layers, 64, 2, 16), empty_hooks, options.pairs, options.pytorch)
     if not options.small:
         for layers in options.layers:
-            measure((layers, 512, 8, 128), contextlib.nullcontext, options.pairs, options.pytorch)
+            show((layers, 512, 8, 128), contextlib.nullcontext, options.pairs, options.pytorch)
 
 
 if __name__ == "__main__":

@@ -89,7 +89,8 @@ class AwaitedGradients {
     // Backwards nest (reentrant checkpoints), but only a few deep.
     if (progress_.size() >= 8) progress_.erase(progress_.begin());
     progress_.push_back({backward});
-    if (await_ == Await::All)
+    // The one whose gradient is here needs no looking up.
+    if (await_ == Await::All && nodes_.size() > 1)
       progress_.back().awaited = static_cast<int>(
           std::count_if(nodes_.begin(), nodes_.end(),
                         [](const AwaitedNode& node) { return node.will_run(); }));

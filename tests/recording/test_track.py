@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
 import warnings
 from contextlib import redirect_stderr
 from pathlib import Path
@@ -245,6 +247,44 @@ def test_a_bug_of_ours_does_not_end_the_program(monkeypatch: pytest.MonkeyPatch)
         train(tracking, model, optimizer, x)
     assert len(optimizer.state) == len(list(model.parameters()))  # the program went on
     assert not tracking._tracker.is_running
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_a_full_disk_ends_the_tape_and_not_the_program() -> None:
+    """In a process of its own: an error in the wrong place would end that."""
+    script = """
+import torch, tidemark
+from torch import nn
+model = nn.Sequential(*[nn.Linear(8, 8) for _ in range(20)])
+optimizer = torch.optim.Adam(model.parameters())
+tracking = tidemark.track(model, optimizer, save="/dev/full")
+with tracking:
+    for _ in range(400):
+        model(torch.randn(2, 8)).sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+print("parameters", tracking.peak["cpu"]["Parameter"])
+try:
+    tracking.report()
+except RuntimeError as problem:
+    print("no tape:", problem)
+"""
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert ran.returncode == 0, ran.stderr
+    assert f"parameters {20 * 4 * (8 * 8 + 8)}" in ran.stdout
+    assert "no tape: /dev/full: cannot write" in ran.stdout
+    assert ran.stderr.count("tidemark stopped tracking") == 1
+
+
+def test_more_trackings_than_notes_can_name_see_the_same() -> None:
+    """A note names the tracker it is for in one byte; the others are told without notes."""
+    model, optimizer, x = make()
+    many = [tidemark.track(model, optimizer, x) for _ in range(260)]
+    with many[0], many[-1]:
+        model(x).sum().backward()
+        optimizer.step()
+    assert many[0].peak == many[-1].peak
+    assert many[0].facts()["modules"] == many[-1].facts()["modules"]
 
 
 def test_an_unknown_choice_is_refused() -> None:
