@@ -122,7 +122,7 @@ class _TrackedModMemStats(_ModMemStats):
         return self._of_last_call(1)
 
     def _of_last_call(self, which: int) -> int:
-        found = self._tracker.last_call(self._number)[which]
+        found: int = self._tracker.last_call(self._number)[which]
         if found < 0:
             raise AttributeError(f"no call of {self.mod_fqn} has told it yet")
         return found
