@@ -11,8 +11,7 @@ using attribution::kInBackward;
 TrackedRun::TrackedRun(const attribution::Rules& rules, const std::string& tape)
     : attribution_(rules, Recorder::instance().granularities()),
       log_(tape.empty() ? nullptr : std::make_unique<TapeLog>(tape)),
-      book_(attribution_, tape.empty()),
-      counts_at_birth_(rules.count_at_birth) {
+      book_(attribution_, tape.empty()) {
   attribution_.accept_births(false);
   attribution_.set_listener(log_.get());
 }
@@ -146,7 +145,7 @@ void TrackedRun::end_optimizer(std::uint32_t thread) {
 void TrackedRun::start(bool count_at_birth) {
   is_running_ = true;
   attribution_.accept_births(true);
-  attribution_.count_at_birth(counts_at_birth_ && count_at_birth);
+  attribution_.count_at_birth(count_at_birth);
   attribution_.reset_peak();
 }
 

@@ -89,7 +89,6 @@ class TrackedRun final : public NoteTaker {
   Attribution attribution_;
   std::unique_ptr<TapeLog> log_;
   ModuleBook book_;
-  const bool counts_at_birth_;
   bool is_running_ = false;
   std::vector<std::string> names_;  // of modules, by number
   std::vector<ScopeId> scopes_;     // the same in the tape

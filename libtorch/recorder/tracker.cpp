@@ -44,7 +44,7 @@ void Tracker::start(bool outputs) {
   outputs_ = outputs;
   {
     const Quiet quiet;
-    run_.start(!outputs);
+    run_.start(options_.rules.count_at_birth && !outputs);
   }
   Recorder::instance().start(wanted());
 }
@@ -112,11 +112,13 @@ void Tracker::tell_backward(NoteKind kind, ModuleNumber module) {
   Recorder::instance().tell(run_, note);
 }
 
-// The first hook of a backward asks the engine to be told of its end.
+// The first hook of a backward on a thread, of which every device has its own, asks the engine to be
+// told of its end.
 void Tracker::follow_backward() {
-  const int backward = current_backward();
-  if (followed_backward_.exchange(backward, std::memory_order_relaxed) == backward) return;
   const std::uint32_t thread = this_thread().id;
+  const std::uint64_t here =
+      std::uint64_t{thread} << 32 | static_cast<std::uint32_t>(current_backward());
+  if (last_followed_.exchange(here, std::memory_order_relaxed) == here) return;
   std::optional<std::vector<ModuleNumber>> ends;
   {
     const Quiet quiet;

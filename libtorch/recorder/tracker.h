@@ -92,7 +92,8 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
 
   const TrackerOptions options_;
   TrackedRun run_;
-  std::atomic<int> followed_backward_{-1};  // the last one whose end will be heard
+  // The last thread and backward that were followed: most hooks need not ask further.
+  std::atomic<std::uint64_t> last_followed_{0};
   bool running_ = false, outputs_ = false;
 };
 
