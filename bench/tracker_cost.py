@@ -6,8 +6,8 @@ Large steps (width 512, 8x128 tokens) are compared with the plain program; small
 2x16 tokens) with the same program under empty global module hooks, which every tracker needs.
 A pair is a run of steps without and one with the tracker, five small steps or one large one, each
 after a step that warms it up (hooks are put on once, not every step); figures are medians of the
-pairs' ratios, since machines change their speed from second to second. "Track" is tidemark.track as it comes, writing its tape; MemTracker also
-follows the ends of operators.
+pairs' ratios, since machines change their speed from second to second. "Track" is tidemark.track as
+it comes, writing its tape; MemTracker also follows the ends of operators.
 """
 
 from __future__ import annotations
@@ -75,16 +75,17 @@ def timed_with_reset(step: Callable[[], None], tracker: Any, _: int) -> float:
 
 
 def timed_then_reset(step: Callable[[], None], tracker: Any, count: int) -> float:
-    """Ours does not, so it forgets only to stay as small as theirs."""
+    """Our MemTracker needs no reset; it forgets only to stay as small as PyTorch's."""
     duration = timed(step, tracker, count)
     tracker.reset_mod_stats()
     return duration
 
 
 class Pairs:
-    """The durations of a tracked and an untracked step, in turn."""
+    """The durations of a tracked and an untracked step, in turn, of a model of so many modules."""
 
-    def __init__(self) -> None:
+    def __init__(self, model: nn.Module) -> None:
+        self.modules = sum(1 for one in model.modules() if not isinstance(one, nn.ModuleList))
         self.plain: list[float] = []
         self.tracked: list[float] = []
 
@@ -96,7 +97,7 @@ def measure(size: tuple[int, int, int, int], baseline: Any, make_tracker: Callab
             run: Callable[..., float], count: int) -> Pairs:
     model, optimizer, x, step = make_step(*size)
     tracker = make_tracker(model, optimizer, x)
-    pairs = Pairs()
+    pairs = Pairs(model)
     steps = 5 if size[1] < 512 else 1
     for number in range(count + 1):
         plain, tracked = timed(step, baseline(), steps), run(step, tracker, steps)
@@ -123,8 +124,7 @@ def make_pytorchs(*external: Any) -> Any:
 def show(size: tuple[int, int, int, int], baseline: Any, count: int, pytorch: bool) -> None:
     drop_in = measure(size, baseline, make_drop_in, timed_then_reset, count)
     track = measure(size, baseline, tidemark.track, timed, count)
-    modules = sum(1 for one in make_step(*size)[0].modules() if not isinstance(one, nn.ModuleList))
-    line = (f"{size[1]:5d} {modules:8d} {statistics.median(track.plain) * 1e3:9.1f} ms"
+    line = (f"{size[1]:5d} {track.modules:8d} {statistics.median(track.plain) * 1e3:9.1f} ms"
             f" {drop_in.ratio():11.3f} {track.ratio():14.3f}")
     if pytorch:
         theirs = measure(size, contextlib.nullcontext, make_pytorchs, timed_with_reset,
