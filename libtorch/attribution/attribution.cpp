@@ -5,7 +5,18 @@
 
 namespace tidemark::attribution {
 
+namespace {
+
+// The flags of a label are its category; but labels are given outside operators.
+bool is_outside_operators(const Note& note) {
+  if (note.kind == NoteKind::OperatorEnded) return false;
+  return note.kind == NoteKind::Labelled || !note.has(kInsideOperator);
+}
+
+}  // namespace
+
 void Attribution::take(const Note& note) {
+  if (is_outside_operators(note)) leave_operators(note.thread);
   switch (note.kind) {
     case NoteKind::Born: return born(note);
     case NoteKind::Died: return died(note);
@@ -41,7 +52,7 @@ StorageNumber Attribution::add_storage(StorageKey key, std::int64_t bytes, std::
     free_.pop_back();
   }
   storages_[number] = {key, accounted(bytes, device), moment_ + 1, Category::Unknown,
-                       State::Outside, device, false};
+                       State::Outside, device, 0, false};
   index_.put(key, number);
   return number;
 }
@@ -74,8 +85,9 @@ void Attribution::born(const Note& note) {
   if (!accepts_births_) return;
   const StorageNumber number = add_storage(note.key, note.bytes, note.device);
   Thread& here = thread(note.thread);
-  const bool inside = note.has(kInsideOperator);
+  const bool inside = note.has(kInsideOperator) && !note.has(kOfNumber);
   storages_[number].state = inside ? State::Inside : State::Outside;
+  storages_[number].flags = note.flags;
   if (rules_.count_at_birth) return count_now(number, note);
   if (inside) here.inside.push_back(number);
   if (!inside && rules_.count_outside_operators) here.outside.push_back(number);
@@ -89,22 +101,36 @@ void Attribution::count_now(StorageNumber number, const Note& note) {
   sample(note.has(kInBackward));
 }
 
-// Takes a storage from the list that it waits in. Lists are as short as one operator's storages.
+// Takes a storage from the list that it waits in. What dies young is near the end of it.
 void Attribution::unlist(StorageNumber number, std::uint32_t likely_thread) {
-  const auto is_found_in = [number](Thread& thread) {
-    return std::erase(thread.inside, number) + std::erase(thread.outside, number) > 0;
+  const auto erase_from = [number](std::vector<StorageNumber>& list) {
+    const auto found = std::find(list.rbegin(), list.rend(), number);
+    if (found == list.rend()) return false;
+    list.erase(std::next(found).base());
+    return true;
+  };
+  const auto is_found_in = [&](Thread& thread) {
+    return erase_from(thread.inside) || erase_from(thread.outside);
   };
   if (is_found_in(thread(likely_thread))) return;
   for (Thread& thread : threads_)
     if (is_found_in(thread)) return;
 }
 
+// A storage that dies outside operators has left its own, if on another thread.
+void Attribution::settle_elsewhere(StorageNumber number) {
+  for (Thread& thread : threads_)
+    if (std::count(thread.inside.begin(), thread.inside.end(), number)) return settle_inside(thread);
+}
+
 void Attribution::died(const Note& note) {
   const StorageNumber number = index_.find(note.key);
   if (number == KeyIndex::kNone) return;
+  if (storages_[number].state == State::Inside && !note.has(kInsideOperator))
+    settle_elsewhere(number);
   const Storage& storage = storages_[number];
   if (storage.state == State::Counted) {
-    if (note.has(kResizes)) thread(note.thread).lost.push_back(storage.category);
+    if (note.has(kResizes)) hand_on(storage.category, thread(note.thread));
   } else {
     // Born and dead before it could count.
     unlist(number, note.thread);
@@ -112,6 +138,13 @@ void Attribution::died(const Note& note) {
   }
   if (listener_) listener_->freed(number, note.time_ns);
   forget(number);
+}
+
+// New memory of a storage that already was something stays that; it is born before the old dies.
+void Attribution::hand_on(Category category, Thread& thread) {
+  if (thread.inside.empty()) return;
+  Storage& heir = storages_[thread.inside.back()];
+  if (heir.category == Category::Unknown) heir.category = category;
 }
 
 void Attribution::output(const Note& note) {
@@ -125,7 +158,14 @@ void Attribution::output(const Note& note) {
 
 void Attribution::operator_ended(const Note& note) {
   Thread& here = thread(note.thread);
-  settle_inside(here, note);
+  std::erase_if(here.inside, [&](StorageNumber number) {
+    Storage& storage = storages_[number];
+    if (!note.has(kOutputsOnly) || storage.is_output) return false;
+    storage.state = State::OutsideOnce;
+    if (listener_) listener_->settled(number, Category::Workspace);
+    return true;
+  });
+  settle_inside(here);
   if (!here.outside.empty()) {
     // Numbers that Python hands to an operator are tensors too, but die with the call: what is
     // made outside operators counts when a second one has ended.
@@ -143,22 +183,26 @@ void Attribution::operator_ended(const Note& note) {
   sample(note.has(kInBackward));
 }
 
-void Attribution::settle_inside(Thread& thread, const Note& note) {
-  const Category category = category_now(thread, note.flags);
-  std::size_t inherited = 0;
+void Attribution::settle_inside(Thread& thread) {
+  if (thread.inside.empty()) return;
+  const auto is_of_backward = [&](StorageNumber number) {
+    return (storages_[number].flags & kInBackward) != 0;
+  };
+  bool in_backward = is_of_backward(thread.inside.front());
   for (const StorageNumber number : thread.inside) {
-    const bool unseen = note.has(kOutputsOnly) && !storages_[number].is_output;
-    // New memory of a storage that already was something stays that.
-    const bool inherits = note.has(kResizes) && inherited < thread.lost.size();
-    const Category settled = inherits ? thread.lost[inherited++] : category;
-    if (listener_) listener_->settled(number, unseen ? Category::Workspace : settled);
-    if (unseen)
-      storages_[number].state = State::OutsideOnce;
-    else
-      count(number, settled);
+    if (is_of_backward(number) != in_backward) {
+      sample(in_backward);
+      in_backward = !in_backward;
+    }
+    const Storage& storage = storages_[number];
+    const Category category = storage.category != Category::Unknown
+                                  ? storage.category
+                                  : category_now(thread, storage.flags);
+    if (listener_) listener_->settled(number, category);
+    count(number, category);
   }
   thread.inside.clear();
-  thread.lost.clear();
+  sample(in_backward);
 }
 
 void Attribution::settle_outside(Thread& thread, Category category) {
@@ -171,8 +215,12 @@ void Attribution::settle_outside(Thread& thread, Category category) {
 
 void Attribution::settle(std::uint32_t id) {
   Thread& here = thread(id);
-  if (here.outside.empty()) return;
-  settle_outside(here, category_now(here, 0));
+  settle_inside(here);
+  if (!here.outside.empty()) settle_outside(here, category_now(here, 0));
+}
+
+void Attribution::leave_all_operators() {
+  for (Thread& thread : threads_) settle_inside(thread);
 }
 
 // What an optimizer makes is scratch until its step is over and its state can be looked at.

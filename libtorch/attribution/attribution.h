@@ -2,7 +2,8 @@
 //
 // Notes of a live process come in; rows of bytes come out. A storage that is born inside an
 // operator counts when the operator ends, if it is still alive then; what dies before was
-// workspace. Not for several threads at once, and it knows neither torch nor Python.
+// workspace. Where nobody tells of ends, whatever a thread notes outside of operators tells it:
+// all of them have ended. Not for several threads at once, and it knows neither torch nor Python.
 #pragma once
 
 #include <array>
@@ -70,7 +71,10 @@ class Attribution {
   void set_modules_open(std::uint32_t thread, int count);
   int modules_open(std::uint32_t thread);
 
-  // Storages that were made outside operators count now: whoever asks is outside one.
+  // This thread, or every one, is outside operators: what those have left behind counts.
+  void leave_operators(std::uint32_t thread) { settle_inside(this->thread(thread)); }
+  void leave_all_operators();
+  // Likewise, and so does what was made outside.
   void settle(std::uint32_t thread);
   // Looks whether this moment is a peak; operators do that when they end.
   void sample(bool in_backward);
@@ -97,14 +101,14 @@ class Attribution {
     StorageKey key = 0;
     std::int64_t bytes = 0;   // as the device's allocator accounts them
     std::int64_t moment = 0;  // the sample at which it began to count
-    Category category = Category::Unknown;
+    Category category = Category::Unknown;  // before it counts: the one it inherits, if any
     State state = State::Free;
     std::uint8_t device = 0;
+    std::uint8_t flags = 0;  // of its birth, until it counts
     bool is_output = false;
   };
   struct Thread {
     std::vector<StorageNumber> inside, outside;  // born, not yet counted
-    std::vector<Category> lost;                  // categories of what died in a resizing operator
     std::int64_t optimizer_since = 0;
     int modules_open = 0;
     bool in_optimizer = false, recomputing = false, creates_graph = false;
@@ -115,12 +119,14 @@ class Attribution {
     return threads_[number];
   }
   void unlist(StorageNumber number, std::uint32_t likely_thread);
+  void settle_elsewhere(StorageNumber number);
   void born(const Note& note);
   void count_now(StorageNumber number, const Note& note);
   void died(const Note& note);
+  void hand_on(Category category, Thread& thread);
   void output(const Note& note);
   void operator_ended(const Note& note);
-  void settle_inside(Thread& thread, const Note& note);
+  void settle_inside(Thread& thread);
   void settle_outside(Thread& thread, Category category);
   Category category_now(const Thread& thread, std::uint8_t flags) const;
   void correct_peak(const Storage& storage);

@@ -33,7 +33,8 @@ enum NoteFlags : std::uint8_t {
   kResizes = 8,      // inside an operator that gives storages a new size
   kOutputsOnly = 16, // OperatorEnded: storages that were not named as Output do not count
   kFailed = 32,      // ForwardEnded: the module raised
-  kEndsWithBackward = 64  // ForwardBegan: no gradient of the module's inputs will tell its end
+  kEndsWithBackward = 64,  // ForwardBegan: no gradient of the module's inputs will tell its end
+  kOfNumber = 128  // Born: a tensor made of a number that an operator is given
 };
 
 struct Note {

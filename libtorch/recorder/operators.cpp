@@ -7,6 +7,7 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/core/impl/TorchDispatchModeTLS.h>
 
+#include <mutex>
 #include <optional>
 #include <string_view>
 
@@ -115,6 +116,7 @@ std::unique_ptr<at::ObserverContext> begin_inside(const at::RecordFunction& func
 
 std::unique_ptr<at::ObserverContext> on_begin(const at::RecordFunction& function) {
   ThreadState& thread = this_thread();
+  Recorder::instance().catch_up(thread, true);
   if (thread.operator_depth > 0) return begin_inside(function, thread);
   const OperatorFacts* facts = facts_of(function);
   if (!facts || !is_border(*facts)) return nullptr;
@@ -172,14 +174,21 @@ void note_outputs(const at::RecordFunction& function) {
   for (const c10::IValue& value : function.outputs()) note_value(value);
 }
 
+std::mutex g_lock;
 std::optional<at::CallbackHandle> g_handle;
 bool g_outputs = false;
+
+void remove() {
+  if (g_handle) at::removeCallback(*g_handle);
+  g_handle.reset();
+}
 
 }  // namespace
 
 void watch_operators(bool outputs) {
+  const std::lock_guard guard(g_lock);
   if (g_handle && g_outputs == outputs) return;
-  unwatch_operators();
+  remove();
   g_outputs = outputs;
   g_handle = at::addGlobalCallback(at::RecordFunctionCallback(&on_begin, &on_end)
                                        .scopes({at::RecordScope::FUNCTION})
@@ -187,8 +196,8 @@ void watch_operators(bool outputs) {
 }
 
 void unwatch_operators() {
-  if (g_handle) at::removeCallback(*g_handle);
-  g_handle.reset();
+  const std::lock_guard guard(g_lock);
+  remove();
 }
 
 }  // namespace tidemark::recorder

@@ -11,6 +11,8 @@
 #include <thread>
 
 #include "tidemark/torch/recorder/allocators.h"
+#include "tidemark/torch/recorder/dispatch_state.h"
+#include "tidemark/torch/recorder/marked_kernels.h"
 #include "tidemark/torch/recorder/operators.h"
 
 namespace tidemark::recorder {
@@ -37,15 +39,54 @@ std::int64_t Recorder::now_ns() {
       .count();
 }
 
-Note Recorder::here(NoteKind kind) const noexcept {
-  const ThreadState& thread = this_thread();
+Note Recorder::here(NoteKind kind) noexcept {
+  ThreadState& thread = this_thread();
   Note note;
   note.kind = kind;
   note.thread = thread.id;
   if (times_.load(std::memory_order_relaxed)) note.time_ns = now_ns();
-  if (thread.operator_depth > 0) note.flags |= kInsideOperator;
-  if (thread.resizes) note.flags |= kResizes;
+  note.flags = place(thread);
   return note;
+}
+
+std::uint8_t Recorder::place(ThreadState& thread) noexcept {
+  if (!reads_state_.load(std::memory_order_relaxed)) {
+    catch_up(thread, false);
+    return static_cast<std::uint8_t>((thread.operator_depth > 0 ? kInsideOperator : 0) |
+                                     (thread.resizes ? kResizes : 0));
+  }
+  // The state does not say which operator it is: each may resize.
+  constexpr std::uint8_t kInside = kInsideOperator | kResizes;
+  const Place place = thread.marked_kernels > 0 ? Place::Operator : place_by_state();
+  thread.inside_by_state = place == Place::Operator;
+  if (place == Place::Outside) return 0;
+  return place == Place::Number ? kInside | kOfNumber : kInside;
+}
+
+void Recorder::catch_up(ThreadState& thread, bool begins_operator) noexcept {
+  if (!thread.inside_by_state && !thread.is_unrecorded) return;
+  if (thread.inside_by_state) {
+    thread.inside_by_state = false;
+    thread.is_unrecorded = thread.in_python = true;
+    thread.operator_depth = 1;
+  }
+  // In inference mode the state does not tell. Then the next operator ends the one before, even if
+  // it belongs to it.
+  const bool has_left = is_in_inference_mode()
+                            ? begins_operator
+                            : thread.marked_kernels == 0 && place_by_state() == Place::Outside;
+  if (!has_left) return;
+  thread.is_unrecorded = thread.in_python = false;
+  thread.operator_depth = 0;
+  note_operator_end(0);
+}
+
+// Once is enough: programs that leave the common way tend to do it again.
+void Recorder::check_state() noexcept {
+  if (!reads_state_.load(std::memory_order_relaxed) || state_tells_borders()) return;
+  if (needs_records_.exchange(true)) return;
+  watch_operators(false);
+  reads_state_ = false;
 }
 
 void Recorder::push(const Note& note, Caller caller) noexcept {
@@ -65,11 +106,12 @@ void Recorder::note_birth(StorageKey key, std::int64_t bytes, std::uint8_t devic
                           Caller caller) noexcept {
   ThreadState& thread = this_thread();
   if (thread.is_pretending) return;
-  if (thread.operator_depth > 0)
+  Note note = here(NoteKind::Born);
+  check_state();
+  if (note.has(kInsideOperator))
     thread.has_news = true;
   else
     thread.outside_news = 2;
-  Note note = here(NoteKind::Born);
   if (torch::autograd::get_current_graph_task_id() != -1) note.flags |= kInBackward;
   if (at::GradMode::is_enabled()) note.flags |= kGradMode;
   note.key = key;
@@ -112,6 +154,7 @@ void Recorder::note_operator_end(std::uint8_t more_flags) noexcept {
 
 void Recorder::tell(NoteTaker& taker, Note note) noexcept {
   note.to = taker.number_;
+  check_state();
   make_room();
   if (note.to != 0 && ring_.push(note)) return drain_many();
   const Quiet quiet;
@@ -171,14 +214,17 @@ void Recorder::start(const Wanted& wanted) {
     install_allocators();
     recording_ = true;
   }
-  operator_starts_ += wanted.operators;
+  border_starts_ += wanted.borders;
+  end_starts_ += wanted.ends;
   output_starts_ += wanted.outputs;
   time_starts_ += wanted.times;
   follow_operators();
+  check_state();
 }
 
 void Recorder::stop(const Wanted& wanted) {
-  operator_starts_ -= wanted.operators;
+  border_starts_ -= wanted.borders;
+  end_starts_ -= wanted.ends;
   output_starts_ -= wanted.outputs;
   time_starts_ -= wanted.times;
   follow_operators();
@@ -189,10 +235,14 @@ void Recorder::stop(const Wanted& wanted) {
 
 void Recorder::follow_operators() {
   times_ = time_starts_ > 0;
-  if (operator_starts_ + output_starts_ > 0)
+  if (border_starts_ == 0) needs_records_ = false;
+  const bool records = end_starts_ + output_starts_ > 0 || needs_records_;
+  if (border_starts_ > 0) mark_operators();
+  if (records)
     watch_operators(output_starts_ > 0);
   else
     unwatch_operators();
+  reads_state_ = border_starts_ > 0 && !records;
 }
 
 // A forked child (a loader's worker) says nothing: its storages are not the parent's.

@@ -24,12 +24,15 @@ using attribution::StorageKey;
 // What a thread is doing; only the thread itself touches it.
 struct ThreadState {
   std::uint32_t id = 0;
-  int operator_depth = 0;     // operators of the program and those inside them
+  int operator_depth = 0;     // operators of the program and those inside them, as records tell
+  int marked_kernels = 0;     // kernels under way that mark_operators put there
   bool has_news = false;      // notes since the operator began
   bool resizes = false;       // the operator gives storages new sizes
   int outside_news = 0;       // operators that must end until outside births are settled
   bool in_python = false;     // the operator was called where a wrapper of tensors is taken apart
   bool is_pretending = false; // inside an operator of a fake mode that nobody tracks
+  bool inside_by_state = false; // the last note was written inside an operator, by the state
+  bool is_unrecorded = false; // so it was when records took over: of that operator there is none
 };
 // Found by one instruction: it is asked for several times an operator.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local ThreadState t_state;
@@ -63,6 +66,8 @@ class Recorder {
   void note_death(StorageKey key, Caller caller = kHoldsNothing) noexcept;
   void note_output(StorageKey key, std::int64_t bytes, std::uint8_t device) noexcept;
   void note_operator_end(std::uint8_t more_flags) noexcept;
+  // Records have taken over from the state: has the thread left the operator it was in by then?
+  void catch_up(ThreadState& thread, bool begins_operator) noexcept;
   // An allocator has failed; outside its locks.
   void note_out_of_memory(std::int64_t wanted, const std::string& device) noexcept;
   // True while somebody wants births.
@@ -72,12 +77,13 @@ class Recorder {
   void attach(NoteTaker* taker);
   void detach(NoteTaker* taker);
   // A note of what this thread does now, and one like it told to one taker. It is never lost.
-  Note here(NoteKind kind) const noexcept;
+  Note here(NoteKind kind) noexcept;
   void tell(NoteTaker& taker, Note note) noexcept;
   // What a tracker needs beside births and deaths.
   struct Wanted {
-    bool operators = true;  // where operators of the program end
-    bool outputs = false;   // and what they return, on which device
+    bool borders = false;  // whether it happened inside an operator of the program
+    bool ends = false;     // and to be told whenever one ends
+    bool outputs = false;  // and what they return, on which device
     bool times = false;
   };
   // Births are followed while at least one start is without its stop.
@@ -115,13 +121,17 @@ class Recorder {
   bool drain_if_free() noexcept;
   void drain_many() noexcept;
   void make_room() noexcept;
+  std::uint8_t place(ThreadState& thread) noexcept;
+  void check_state() noexcept;
 
   Ring<Note> ring_;
   std::atomic<bool> recording_{false}, listening_{false}, wants_sample_{false}, times_{false};
+  // Borders are known from the state of dispatch alone, and whether that was ever not enough.
+  std::atomic<bool> reads_state_{false}, needs_records_{false};
   std::mutex lock_;
   std::vector<NoteTaker*> takers_;
   void follow_operators();
-  int starts_ = 0, operator_starts_ = 0, output_starts_ = 0, time_starts_ = 0;
+  int starts_ = 0, border_starts_ = 0, end_starts_ = 0, output_starts_ = 0, time_starts_ = 0;
   std::uint64_t noted_ = 0;
   std::mutex devices_lock_;
   std::vector<std::string> devices_;

@@ -23,6 +23,7 @@ void TrackedRun::take(const Note& note) {
 }
 
 void TrackedRun::understand(const Note& note) {
+  if (note.kind >= NoteKind::Passed) attribution_.leave_operators(note.thread);
   switch (note.kind) {
     case NoteKind::Passed: return passed_.push_back(note);
     case NoteKind::ForwardBegan: return begin_forward(note);
@@ -116,11 +117,13 @@ std::optional<std::vector<ModuleNumber>> TrackedRun::begin_backward(std::uint32_
     return true;
   });
   std::reverse(ends.begin(), ends.end());
+  attribution_.leave_operators(thread);
   attribution_.set_creates_graph(thread, creates_graph);
   return ends;
 }
 
 void TrackedRun::finish_backward(std::uint32_t thread, const std::vector<ModuleNumber>& ends) {
+  attribution_.leave_operators(thread);
   for (const ModuleNumber module : ends) {
     book_.end_backward(module);
     write_end(module, thread, Phase::Backward);
@@ -138,6 +141,7 @@ void TrackedRun::begin_optimizer(std::uint32_t thread) {
 }
 
 void TrackedRun::end_optimizer(std::uint32_t thread) {
+  attribution_.leave_operators(thread);
   attribution_.end_optimizer(thread);
   if (log_) log_->end_optimizer(thread);
 }
@@ -151,6 +155,7 @@ void TrackedRun::start(bool count_at_birth) {
 
 void TrackedRun::stop(std::uint32_t thread) {
   is_running_ = false;
+  attribution_.leave_all_operators();
   attribution_.settle(thread);
   attribution_.accept_births(false);
   book_.close_all();

@@ -35,7 +35,20 @@ Tracker::~Tracker() {
 }
 
 Recorder::Wanted Tracker::wanted() const {
-  return {!options_.rules.count_at_birth, outputs_, !options_.tape.empty()};
+  const attribution::Rules& rules = options_.rules;
+  return {.borders = !rules.count_at_birth && !rules.count_outside_operators,
+          .ends = !rules.count_at_birth && rules.count_outside_operators,
+          .outputs = outputs_,
+          .times = !options_.tape.empty()};
+}
+
+Attribution& Tracker::attribution_here() {
+  // Where nobody tells of ends, other threads have long left what they are not heard of.
+  if (wanted().borders)
+    run_.attribution().leave_all_operators();
+  else
+    run_.attribution().leave_operators(this_thread().id);
+  return run_.attribution();
 }
 
 void Tracker::start(bool outputs) {
@@ -92,6 +105,7 @@ void Tracker::end_forward(ModuleNumber module, at::TensorList outputs, bool fail
 
 void Tracker::abandon_forward(ModuleNumber module) {
   const Quiet quiet;
+  attribution_here();
   run_.abandon_forward(module, this_thread().id);
 }
 
@@ -183,22 +197,24 @@ std::size_t Tracker::events() {
 
 Rows Tracker::current() {
   const Quiet quiet;
-  run_.attribution().settle(this_thread().id);
+  attribution_here().settle(this_thread().id);
   return run_.attribution().current();
 }
 
 Rows Tracker::peak() {
   const Quiet quiet;
-  return run_.attribution().peak();
+  return attribution_here().peak();
 }
 
 attribution::ModuleStats Tracker::stats(ModuleNumber module) {
   const Quiet quiet;
+  attribution_here();
   return run_.book().stats(module);
 }
 
 Rows Tracker::local_peak(ModuleNumber module) {
   const Quiet quiet;
+  attribution_here();
   return run_.book().local_peak(module);
 }
 

@@ -81,6 +81,8 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
 
  private:
   Recorder::Wanted wanted() const;
+  // With everything counted that this thread's operators have left behind. Under the lock.
+  Attribution& attribution_here();
   void tell_border(Note note, ModuleNumber module, at::TensorList passed);
   // Borders of backwards, as actions on gradients.
   using Gradients = std::vector<at::Tensor>;

@@ -104,7 +104,8 @@ bool Tracker::label(at::TensorList tensors, Category category) {
     });
   }
   const Quiet quiet;
-  for (const Labelled& one : all) run_.attribution().label(one.key, one.bytes, one.device, category);
+  Attribution& attribution = attribution_here();
+  for (const Labelled& one : all) attribution.label(one.key, one.bytes, one.device, category);
   Recorder::instance().want_sample();
   return is_watched;
 }
@@ -117,8 +118,9 @@ void Tracker::set_owner(const std::string& path) {
 std::int64_t Tracker::known_bytes(at::TensorList tensors) {
   const Keys keys = storages_of(tensors);
   const Quiet quiet;
+  const Attribution& attribution = attribution_here();
   std::int64_t bytes = 0;
-  for (const StorageKey key : keys) bytes += run_.attribution().bytes_of(key).value_or(0);
+  for (const StorageKey key : keys) bytes += attribution.bytes_of(key).value_or(0);
   return bytes;
 }
 
@@ -143,15 +145,16 @@ void Tracker::forget(StorageKey key) {
   Note note;
   note.kind = NoteKind::Died;
   note.key = key;
-  run_.attribution().take(note);
+  attribution_here().take(note);
 }
 
 std::optional<Tracker::Known> Tracker::find(const c10::StorageImpl& storage) {
   const Quiet quiet;
   const StorageKey key = key_of(storage);
-  const auto category = key ? run_.attribution().category_of(key) : std::nullopt;
+  const Attribution& attribution = attribution_here();
+  const auto category = key ? attribution.category_of(key) : std::nullopt;
   if (!category) return std::nullopt;
-  return Known{*category, run_.attribution().device_of(key)};
+  return Known{*category, attribution.device_of(key)};
 }
 
 void Tracker::resized(c10::StorageImpl& storage, Known before) {
@@ -159,11 +162,12 @@ void Tracker::resized(c10::StorageImpl& storage, Known before) {
   if (bytes > 0) watch_storage(storage);
   const Quiet quiet;
   const StorageKey key = key_of(storage);
-  if (key && run_.attribution().category_of(key))
-    run_.attribution().set_bytes(key, bytes);
+  Attribution& attribution = attribution_here();
+  if (key && attribution.category_of(key))
+    attribution.set_bytes(key, bytes);
   else if (key)
-    run_.attribution().label(key, bytes, before.device, before.category);
-  run_.attribution().sample(current_backward() != -1);
+    attribution.label(key, bytes, before.device, before.category);
+  attribution.sample(current_backward() != -1);
 }
 
 }  // namespace tidemark::recorder

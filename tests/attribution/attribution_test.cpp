@@ -45,6 +45,55 @@ TEST(Attribution, DoesNotCountWhatDiesInsideItsOperator) {
   EXPECT_EQ(total(attribution.peak()), 10);
 }
 
+TEST(Attribution, TakesWhatIsNotedOutsideForTheEndOfOperators) {
+  Attribution attribution;
+  attribution.take(note(NoteKind::Born, 8, 100));
+  attribution.take(note(NoteKind::Born, 16, 1000));  // scratch of the second operator
+  attribution.take(note(NoteKind::Died, 16));
+  attribution.take(note(NoteKind::Born, 24, 10));
+  EXPECT_EQ(total(attribution.current()), 0);
+  attribution.take(note(NoteKind::Died, 8, 0, 0));
+  EXPECT_EQ(total(attribution.current()), 10);
+  EXPECT_EQ(total(attribution.peak()), 110);
+  attribution.take(note(NoteKind::Born, 32, 5));
+  attribution.leave_operators(0);
+  EXPECT_EQ(total(attribution.current()), 15);
+}
+
+TEST(Attribution, TellsPhasesApartThatNothingStandsBetween) {
+  Attribution attribution;
+  Window forward = attribution.open_window(false), backward = attribution.open_window(true);
+  attribution.take(note(NoteKind::Born, 8, 1));
+  attribution.take(note(NoteKind::Born, 16, 2, kInsideOperator | kInBackward));
+  attribution.leave_operators(0);
+  EXPECT_EQ(bytes(attribution.current(), Category::Activation), 1);
+  EXPECT_EQ(bytes(attribution.current(), Category::Temporary), 2);
+  attribution.close(forward);
+  attribution.close(backward);
+  EXPECT_EQ(total(forward.highest), 1);
+  EXPECT_EQ(total(backward.highest), 3);
+}
+
+TEST(Attribution, KnowsThatAStorageWhichDiesOnAnotherThreadHadLeftItsOperator) {
+  Attribution attribution;
+  attribution.take(note(NoteKind::Born, 8, 100));
+  Note death = note(NoteKind::Died, 8, 0, 0);
+  death.thread = 7;
+  attribution.take(death);
+  EXPECT_EQ(total(attribution.current()), 0);
+  EXPECT_EQ(total(attribution.peak()), 100);
+}
+
+TEST(Attribution, DoesNotCountNumbersThatOperatorsAreGiven) {
+  Attribution attribution;
+  attribution.take(note(NoteKind::Born, 8, 100));
+  attribution.take(note(NoteKind::Born, 16, 8, kInsideOperator | kOfNumber));
+  attribution.leave_operators(0);
+  EXPECT_EQ(total(attribution.current()), 100);
+  attribution.take(note(NoteKind::Died, 16, 0, 0));
+  EXPECT_EQ(total(attribution.peak()), 100);
+}
+
 TEST(Attribution, CountsFromBirthWhereOperatorsAreNotFollowed) {
   Attribution attribution(Rules{.count_at_birth = true});
   attribution.take(note(NoteKind::Born, 8, 1000, 0));
@@ -62,10 +111,10 @@ TEST(Attribution, TellsPhasesApart) {
   Attribution attribution;
   attribution.take(note(NoteKind::Born, 8, 1));
   attribution.take(note(NoteKind::OperatorEnded));
-  attribution.take(note(NoteKind::Born, 16, 2));
+  attribution.take(note(NoteKind::Born, 16, 2, kInsideOperator | kInBackward));
   attribution.take(note(NoteKind::OperatorEnded, 0, 0, kInBackward));
   attribution.set_recomputing(0, true);
-  attribution.take(note(NoteKind::Born, 24, 4));
+  attribution.take(note(NoteKind::Born, 24, 4, kInsideOperator | kInBackward));
   attribution.take(note(NoteKind::OperatorEnded, 0, 0, kInBackward));
   EXPECT_EQ(bytes(attribution.current(), Category::Activation), 1 + 4);
   EXPECT_EQ(bytes(attribution.current(), Category::Temporary), 2);
@@ -93,6 +142,13 @@ TEST(Attribution, KeepsTheCategoryOfAStorageThatAnOperatorGrows) {
   attribution.take(note(NoteKind::Died, 8, 0, resizing));
   attribution.take(note(NoteKind::OperatorEnded, 0, 0, kResizes));
   EXPECT_EQ(bytes(attribution.current(), Category::Buffer), 300);
+  // Also if another operator ran before, of whose end nobody has told.
+  attribution.take(note(NoteKind::Born, 24, 1, resizing));
+  attribution.take(note(NoteKind::Born, 32, 400, resizing));
+  attribution.take(note(NoteKind::Died, 16, 0, resizing));
+  attribution.leave_operators(0);
+  EXPECT_EQ(bytes(attribution.current(), Category::Buffer), 400);
+  EXPECT_EQ(bytes(attribution.current(), Category::Activation), 1);
 }
 
 TEST(Attribution, CountsWhatNoOperatorMadeOnlyIfAsked) {

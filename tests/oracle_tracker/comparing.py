@@ -25,6 +25,18 @@ class NothingMode(TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
 
+class Recorded:
+    """From here on, our tracker follows operators by PyTorch's records and not by the state of
+    dispatch: in inference mode that says too little."""
+
+    def __enter__(self) -> None:
+        with torch.inference_mode():
+            torch.empty(1, device="meta")
+
+    def __exit__(self, *exception: object) -> None:
+        pass
+
+
 @dataclass
 class Outcome:
     moments: dict[str, Rows]
