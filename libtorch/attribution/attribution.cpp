@@ -85,10 +85,12 @@ void Attribution::born(const Note& note) {
   if (!accepts_births_) return;
   const StorageNumber number = add_storage(note.key, note.bytes, note.device);
   Thread& here = thread(note.thread);
+  here.is_engine &= note.has(kInBackward);
   const bool inside = note.has(kInsideOperator) && !note.has(kOfNumber);
   storages_[number].state = inside ? State::Inside : State::Outside;
   storages_[number].flags = note.flags;
   if (rules_.count_at_birth) return count_now(number, note);
+  if (inside && here.inside.empty()) settle_other_side(here);
   if (inside) here.inside.push_back(number);
   if (!inside && rules_.count_outside_operators) here.outside.push_back(number);
   if (listener_) listener_->allocated(number, note);
@@ -115,6 +117,13 @@ void Attribution::unlist(StorageNumber number, std::uint32_t likely_thread) {
   if (is_found_in(thread(likely_thread))) return;
   for (Thread& thread : threads_)
     if (is_found_in(thread)) return;
+}
+
+// Backwards of a GPU run on a thread of the engine, while the one that asked for them waits: when
+// one of the two is heard of, the other has left its operators.
+void Attribution::settle_other_side(const Thread& here) {
+  for (Thread& other : threads_)
+    if (other.is_engine != here.is_engine) settle_inside(other);
 }
 
 // A storage that dies outside operators has left its own, if on another thread.
@@ -214,9 +223,15 @@ void Attribution::settle_outside(Thread& thread, Category category) {
 }
 
 void Attribution::settle(std::uint32_t id) {
+  leave_operators(id);
+  Thread& here = thread(id);
+  if (!here.outside.empty()) settle_outside(here, category_now(here, 0));
+}
+
+void Attribution::leave_operators(std::uint32_t id) {
   Thread& here = thread(id);
   settle_inside(here);
-  if (!here.outside.empty()) settle_outside(here, category_now(here, 0));
+  settle_other_side(here);
 }
 
 void Attribution::leave_all_operators() {

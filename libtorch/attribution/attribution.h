@@ -72,7 +72,7 @@ class Attribution {
   int modules_open(std::uint32_t thread);
 
   // This thread, or every one, is outside operators: what those have left behind counts.
-  void leave_operators(std::uint32_t thread) { settle_inside(this->thread(thread)); }
+  void leave_operators(std::uint32_t thread);
   void leave_all_operators();
   // Likewise, and so does what was made outside.
   void settle(std::uint32_t thread);
@@ -112,6 +112,7 @@ class Attribution {
     std::int64_t optimizer_since = 0;
     int modules_open = 0;
     bool in_optimizer = false, recomputing = false, creates_graph = false;
+    bool is_engine = true;  // nothing was born here but in backwards
   };
 
   Thread& thread(std::uint32_t number) {
@@ -120,6 +121,7 @@ class Attribution {
   }
   void unlist(StorageNumber number, std::uint32_t likely_thread);
   void settle_elsewhere(StorageNumber number);
+  void settle_other_side(const Thread& here);
   void born(const Note& note);
   void count_now(StorageNumber number, const Note& note);
   void died(const Note& note);

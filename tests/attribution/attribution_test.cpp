@@ -84,6 +84,22 @@ TEST(Attribution, KnowsThatAStorageWhichDiesOnAnotherThreadHadLeftItsOperator) {
   EXPECT_EQ(total(attribution.peak()), 100);
 }
 
+TEST(Attribution, KnowsThatWhoWaitsForTheEngineHasLeftItsOperators) {
+  Attribution attribution;
+  attribution.take(note(NoteKind::Born, 8, 100));
+  Note backward = note(NoteKind::Born, 16, 10, kInsideOperator | kInBackward);
+  backward.thread = 1;
+  attribution.take(backward);
+  EXPECT_EQ(total(attribution.current()), 100);
+  attribution.take(note(NoteKind::Born, 24, 1));
+  EXPECT_EQ(total(attribution.current()), 110);
+  // Threads that both run forwards do not know of each other.
+  Note other = note(NoteKind::Born, 32, 1000);
+  other.thread = 2;
+  attribution.take(other);
+  EXPECT_EQ(total(attribution.current()), 110);
+}
+
 TEST(Attribution, DoesNotCountNumbersThatOperatorsAreGiven) {
   Attribution attribution;
   attribution.take(note(NoteKind::Born, 8, 100));
