@@ -74,7 +74,7 @@ void Recorder::catch_up(ThreadState& thread, bool begins_operator) noexcept {
   // it belongs to it.
   const bool has_left = is_in_inference_mode()
                             ? begins_operator
-                            : thread.marked_kernels == 0 && place_by_state() == Place::Outside;
+                            : thread.marked_kernels == 0 && place_by_state() != Place::Operator;
   if (!has_left) return;
   thread.is_unrecorded = thread.in_python = false;
   thread.operator_depth = 0;
@@ -237,12 +237,13 @@ void Recorder::follow_operators() {
   times_ = time_starts_ > 0;
   if (border_starts_ == 0) needs_records_ = false;
   const bool records = end_starts_ + output_starts_ > 0 || needs_records_;
-  if (border_starts_ > 0) mark_operators();
   if (records)
     watch_operators(output_starts_ > 0);
   else
     unwatch_operators();
-  reads_state_ = border_starts_ > 0 && !records;
+  const bool reads_state = border_starts_ > 0 && !records;
+  if (reads_state) mark_operators();
+  reads_state_ = reads_state;
 }
 
 // A forked child (a loader's worker) says nothing: its storages are not the parent's.
