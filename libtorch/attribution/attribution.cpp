@@ -174,22 +174,25 @@ void Attribution::operator_ended(const Note& note) {
     if (listener_) listener_->settled(number, Category::Workspace);
     return true;
   });
+  if (here.inside.empty()) age_outside(here, note.flags);
   settle_inside(here);
-  if (!here.outside.empty()) {
-    // Numbers that Python hands to an operator are tensors too, but die with the call: what is
-    // made outside operators counts when a second one has ended.
-    const Category category = category_now(here, note.flags);
-    std::erase_if(here.outside, [&](StorageNumber number) {
-      if (storages_[number].state == State::Outside) {
-        storages_[number].state = State::OutsideOnce;
-        return false;
-      }
-      count(number, category);
-      if (listener_) listener_->settled(number, category);
-      return true;
-    });
-  }
   sample(note.has(kInBackward));
+}
+
+// Numbers that Python hands to an operator are tensors too, but die with the call: what is made
+// outside operators counts when a second one has ended.
+void Attribution::age_outside(Thread& thread, std::uint8_t flags) {
+  if (thread.outside.empty()) return;
+  const Category category = category_now(thread, flags);
+  std::erase_if(thread.outside, [&](StorageNumber number) {
+    if (storages_[number].state == State::Outside) {
+      storages_[number].state = State::OutsideOnce;
+      return false;
+    }
+    count(number, category);
+    if (listener_) listener_->settled(number, category);
+    return true;
+  });
 }
 
 void Attribution::settle_inside(Thread& thread) {
@@ -210,6 +213,7 @@ void Attribution::settle_inside(Thread& thread) {
     if (listener_) listener_->settled(number, category);
     count(number, category);
   }
+  age_outside(thread, storages_[thread.inside.back()].flags);
   thread.inside.clear();
   sample(in_backward);
 }

@@ -129,6 +129,7 @@ class Attribution {
   void output(const Note& note);
   void operator_ended(const Note& note);
   void settle_inside(Thread& thread);
+  void age_outside(Thread& thread, std::uint8_t flags);
   void settle_outside(Thread& thread, Category category);
   Category category_now(const Thread& thread, std::uint8_t flags) const;
   void correct_peak(const Storage& storage);

@@ -214,8 +214,7 @@ void Recorder::start(const Wanted& wanted) {
     install_allocators();
     recording_ = true;
   }
-  border_starts_ += wanted.borders;
-  end_starts_ += wanted.ends;
+  operator_starts_ += wanted.operators;
   output_starts_ += wanted.outputs;
   time_starts_ += wanted.times;
   follow_operators();
@@ -223,8 +222,7 @@ void Recorder::start(const Wanted& wanted) {
 }
 
 void Recorder::stop(const Wanted& wanted) {
-  border_starts_ -= wanted.borders;
-  end_starts_ -= wanted.ends;
+  operator_starts_ -= wanted.operators;
   output_starts_ -= wanted.outputs;
   time_starts_ -= wanted.times;
   follow_operators();
@@ -235,13 +233,13 @@ void Recorder::stop(const Wanted& wanted) {
 
 void Recorder::follow_operators() {
   times_ = time_starts_ > 0;
-  if (border_starts_ == 0) needs_records_ = false;
-  const bool records = end_starts_ + output_starts_ > 0 || needs_records_;
+  if (operator_starts_ == 0) needs_records_ = false;
+  const bool records = output_starts_ > 0 || needs_records_;
   if (records)
     watch_operators(output_starts_ > 0);
   else
     unwatch_operators();
-  const bool reads_state = border_starts_ > 0 && !records;
+  const bool reads_state = operator_starts_ > 0 && !records;
   if (reads_state) mark_operators();
   reads_state_ = reads_state;
 }

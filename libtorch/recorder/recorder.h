@@ -81,9 +81,8 @@ class Recorder {
   void tell(NoteTaker& taker, Note note) noexcept;
   // What a tracker needs beside births and deaths.
   struct Wanted {
-    bool borders = false;  // whether it happened inside an operator of the program
-    bool ends = false;     // and to be told whenever one ends
-    bool outputs = false;  // and what they return, on which device
+    bool operators = false;  // whether it happened inside one of the program
+    bool outputs = false;    // and what they return, on which device
     bool times = false;
   };
   // Births are followed while at least one start is without its stop.
@@ -131,7 +130,7 @@ class Recorder {
   std::mutex lock_;
   std::vector<NoteTaker*> takers_;
   void follow_operators();
-  int starts_ = 0, border_starts_ = 0, end_starts_ = 0, output_starts_ = 0, time_starts_ = 0;
+  int starts_ = 0, operator_starts_ = 0, output_starts_ = 0, time_starts_ = 0;
   std::uint64_t noted_ = 0;
   std::mutex devices_lock_;
   std::vector<std::string> devices_;

@@ -35,19 +35,14 @@ Tracker::~Tracker() {
 }
 
 Recorder::Wanted Tracker::wanted() const {
-  const attribution::Rules& rules = options_.rules;
-  return {.borders = !rules.count_at_birth && !rules.count_outside_operators,
-          .ends = !rules.count_at_birth && rules.count_outside_operators,
+  return {.operators = !options_.rules.count_at_birth,
           .outputs = outputs_,
           .times = !options_.tape.empty()};
 }
 
 Attribution& Tracker::attribution_here() {
-  // Where nobody tells of ends, other threads have long left what they are not heard of.
-  if (wanted().borders)
-    run_.attribution().leave_all_operators();
-  else
-    run_.attribution().leave_operators(this_thread().id);
+  // Other threads have long left the operators of which nothing more is heard.
+  run_.attribution().leave_all_operators();
   return run_.attribution();
 }
 
