@@ -16,7 +16,7 @@ bool is_outside_operators(const Note& note) {
 }  // namespace
 
 void Attribution::take(const Note& note) {
-  if (is_outside_operators(note)) leave_operators(note.thread);
+  if (!rules_.count_at_birth && is_outside_operators(note)) leave_operators(note.thread);
   switch (note.kind) {
     case NoteKind::Born: return born(note);
     case NoteKind::Died: return died(note);

@@ -30,7 +30,7 @@ enum NoteFlags : std::uint8_t {
   kInsideOperator = 1,
   kInBackward = 2,   // the autograd engine was running
   kGradMode = 4,     // gradients were recorded
-  kResizes = 8,      // inside an operator that gives storages a new size
+  kResizes = 8,      // inside an operator that may give storages a new size
   kOutputsOnly = 16, // OperatorEnded: storages that were not named as Output do not count
   kFailed = 32,      // ForwardEnded: the module raised
   kEndsWithBackward = 64,  // ForwardBegan: no gradient of the module's inputs will tell its end

@@ -2,8 +2,8 @@
 //
 // Operators without a derivative pass autograd unseen: factories, the backwards of attention, those
 // of other libraries. Each gets a kernel between autograd and its backend that counts and passes
-// the call on. They stay for the life of the process: to take a kernel away while another thread
-// may be about to call it is not safe.
+// the call on; the others too, but those switch it off with autograd. They stay for the life of the
+// process: to take a kernel away while another thread may be about to call it is not safe.
 #pragma once
 
 namespace tidemark::recorder {

@@ -1,4 +1,5 @@
-// The borders of the operators a program calls, observed without Python.
+// The borders of the operators a program calls, as PyTorch records them: exact, but every operator
+// pays. For programs whose dispatch state does not tell (see dispatch_state.h) and for fake ones.
 //
 // A border is an operator as it looks below autograd: operators that only call others (composite,
 // or waiting for autocast) are none, and neither is what a kernel calls inside.

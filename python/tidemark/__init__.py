@@ -148,7 +148,7 @@ def track(
 
     Give it what exists already: models, optimizers, inputs. `save` keeps the tape in a file; with
     oom="report" an out-of-memory error is explained on standard error. operators=True tells what
-    lives only inside operators (Workspace) from their results, and costs more.
+    lives only inside operators (Workspace) from their results.
 
         with tidemark.track(model, optimizer, batch) as tracking:
             train_one_step()

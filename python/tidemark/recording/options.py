@@ -44,7 +44,6 @@ def parse_options(arguments: list[str]) -> RecordOptions:
     parser.add_argument("--depth", type=count, default=3, metavar="N",
                         help="how deep the tree of modules is shown, 0 = all (default 3)")
     parser.add_argument("--operators", action="store_true",
-                        help="tell what lives only inside operators (Workspace) from their results;"
-                             " costs more")
+                        help="tell what lives only inside operators (Workspace) from their results")
     add_script(parser, "the script")
     return RecordOptions(**vars(parser.parse_args(arguments)))
