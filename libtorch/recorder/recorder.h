@@ -120,8 +120,10 @@ class Recorder {
   bool drain_if_free() noexcept;
   void drain_many() noexcept;
   void make_room() noexcept;
-  std::uint8_t place(ThreadState& thread) noexcept;
+  // How operators are followed: places.cpp.
+  std::uint8_t place(ThreadState& thread) noexcept;  // flags of a note written now
   void check_state() noexcept;
+  void follow_operators();
 
   Ring<Note> ring_;
   std::atomic<bool> recording_{false}, listening_{false}, wants_sample_{false}, times_{false};
@@ -129,7 +131,6 @@ class Recorder {
   std::atomic<bool> reads_state_{false}, needs_records_{false};
   std::mutex lock_;
   std::vector<NoteTaker*> takers_;
-  void follow_operators();
   int starts_ = 0, operator_starts_ = 0, output_starts_ = 0, time_starts_ = 0;
   std::uint64_t noted_ = 0;
   std::mutex devices_lock_;
