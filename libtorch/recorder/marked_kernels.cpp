@@ -1,7 +1,6 @@
 // One boxed kernel on the key below autograd, for all operators whose place there is free.
 #include "tidemark/torch/recorder/marked_kernels.h"
 
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/stack.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "tidemark/torch/recorder/operators.h"
 #include "tidemark/torch/recorder/recorder.h"
 
 namespace tidemark::recorder {
@@ -46,11 +46,7 @@ bool has_dimension_names(const c10::FunctionSchema& schema) {
 
 bool needs_mark(const c10::OperatorHandle& op) {
   if (!op.hasSchema() || op.hasKernelForDispatchKey(DispatchKey::ADInplaceOrView)) return false;
-  const bool has_kernel = op.hasKernelForDispatchKey(DispatchKey::CPU) ||
-                          op.hasKernelForDispatchKey(DispatchKey::CUDA);
-  if (op.hasKernelForDispatchKey(DispatchKey::CompositeImplicitAutograd) && !has_kernel)
-    return false;
-  return !has_dimension_names(op.schema());
+  return !only_calls_others(op) && !has_dimension_names(op.schema());
 }
 
 std::atomic<bool> g_has_new{false};

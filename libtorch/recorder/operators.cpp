@@ -1,7 +1,6 @@
 // Observers on PyTorch's record-function mechanism: a few nanoseconds an operator.
 #include "tidemark/torch/recorder/operators.h"
 
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/record_function.h>
 #include <c10/core/InferenceMode.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
@@ -20,7 +19,7 @@ namespace {
 using c10::DispatchKey;
 
 struct OperatorFacts {
-  bool only_calls_others = false;  // composite: autograd sees what it calls, not it
+  bool only_calls_others = false;
   bool autocasts = false;          // under autocast it first casts, then calls itself
   bool resizes = false;            // may give a storage that exists a new size
 };
@@ -29,10 +28,7 @@ OperatorFacts look_up(const c10::OperatorName& name) {
   OperatorFacts facts;
   const auto op = c10::Dispatcher::singleton().findOp(name);
   if (!op) return facts;
-  const bool has_kernel = op->hasKernelForDispatchKey(DispatchKey::CPU) ||
-                          op->hasKernelForDispatchKey(DispatchKey::CUDA);
-  facts.only_calls_others =
-      op->hasKernelForDispatchKey(DispatchKey::CompositeImplicitAutograd) && !has_kernel;
+  facts.only_calls_others = only_calls_others(*op);
   facts.autocasts = op->hasKernelForDispatchKey(DispatchKey::AutocastCPU) ||
                     op->hasKernelForDispatchKey(DispatchKey::AutocastCUDA);
   const std::string_view base = name.name;
@@ -184,6 +180,12 @@ void remove() {
 }
 
 }  // namespace
+
+bool only_calls_others(const c10::OperatorHandle& op) {
+  return op.hasKernelForDispatchKey(DispatchKey::CompositeImplicitAutograd) &&
+         !op.hasKernelForDispatchKey(DispatchKey::CPU) &&
+         !op.hasKernelForDispatchKey(DispatchKey::CUDA);
+}
 
 void watch_operators(bool outputs) {
   const std::lock_guard guard(g_lock);

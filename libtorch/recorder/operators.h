@@ -5,7 +5,12 @@
 // or waiting for autocast) are none, and neither is what a kernel calls inside.
 #pragma once
 
+#include <ATen/core/dispatch/Dispatcher.h>
+
 namespace tidemark::recorder {
+
+// Composite: autograd sees what it calls, not it.
+bool only_calls_others(const c10::OperatorHandle& op);
 
 // `outputs`: also notes which storages each operator returns, and on which device; needed where
 // the allocator does not know the device, as with fake tensors.
