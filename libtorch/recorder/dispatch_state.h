@@ -1,6 +1,7 @@
 // What PyTorch's dispatch state says about where a thread is: a few instructions, no observer.
 #pragma once
 
+#include <c10/core/InferenceMode.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/core/impl/TorchDispatchModeTLS.h>
 
@@ -20,16 +21,12 @@ inline Place place_by_state() noexcept {
              : Place::Operator;
 }
 
-inline bool is_in_inference_mode() noexcept {
-  return !c10::impl::tls_local_dispatch_key_set().included_.has(c10::DispatchKey::ADInplaceOrView);
-}
-
 // False where that is no sign: in inference mode and under functorch, where autograd is off or on
 // for other reasons, and where operators are taken apart in Python, with all that is above off.
 inline bool state_tells_borders() noexcept {
   using c10::DispatchKey;
   const auto keys = c10::impl::tls_local_dispatch_key_set();
-  return !is_in_inference_mode() &&
+  return !c10::InferenceMode::is_enabled() &&
          !keys.included_.has(DispatchKey::FuncTorchDynamicLayerFrontMode) &&
          !keys.excluded_.has(DispatchKey::Conjugate) &&
          !c10::impl::TorchDispatchModeTLS::any_modes_set();

@@ -44,7 +44,7 @@ void Recorder::catch_up(ThreadState& thread, bool begins_operator) noexcept {
   }
   // In inference mode the state does not tell. Then the next operator ends the one before, even if
   // it belongs to it.
-  const bool has_left = is_in_inference_mode()
+  const bool has_left = c10::InferenceMode::is_enabled()
                             ? begins_operator
                             : thread.marked_kernels == 0 && place_by_state() != Place::Operator;
   if (!has_left) return;
