@@ -13,7 +13,7 @@ FUZZ_SECONDS ?= 30
 SYSTEM_PACKAGES := g++ cmake ninja-build git python3-dev python3-venv \
   libcli11-dev libfmt-dev libzstd-dev libsimdjson-dev libzip-dev libgtest-dev
 CLANG_PACKAGES := clang libclang-rt-14-dev
-SOURCES := $(shell find engine readers libtorch cli python cmake -type f -not -name '*.pyc') \
+SOURCES := $(shell find tidemark python cmake -type f -not -name '*.pyc') \
   CMakeLists.txt pyproject.toml
 
 .PHONY: demo test test-cpp test-fuzz test-python test-package test-virtual-gpus test-models bench \

@@ -1,5 +1,5 @@
 // Fills the live set, then frees and allocates at random inside nested scopes.
-#include "synthetic_tape.h"
+#include "bench/synthetic_tape.h"
 
 #include <random>
 #include <string>

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "tidemark/tape/builder.h"
+#include "tidemark/engine/tape/builder.h"
 
 namespace tidemark::bench {
 

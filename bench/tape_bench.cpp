@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "synthetic_tape.h"
-#include "tidemark/base/byte_stream.h"
-#include "tidemark/replay/ledger.h"
-#include "tidemark/replay/scope_spans.h"
-#include "tidemark/tape/file_writer.h"
-#include "tidemark/tape/open.h"
+#include "bench/synthetic_tape.h"
+#include "tidemark/engine/base/byte_stream.h"
+#include "tidemark/engine/replay/ledger.h"
+#include "tidemark/engine/replay/scope_spans.h"
+#include "tidemark/engine/tape/file_writer.h"
+#include "tidemark/engine/tape/open.h"
 #ifdef TIDEMARK_HAS_ZSTD
 #include "tidemark/readers/zstd/zstd_codec.h"
 #endif

@@ -1,9 +1,9 @@
 // Writes a tape from C++, watches its peak while it grows, and prints the answer.
 #include <cstdio>
 
-#include "tidemark/analyses/peak.h"
-#include "tidemark/reports/text.h"
-#include "tidemark/tape/builder.h"
+#include "tidemark/engine/analyses/peak.h"
+#include "tidemark/engine/reports/text.h"
+#include "tidemark/engine/tape/builder.h"
 
 using tidemark::Category;
 

@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "tidemark/base/units.h"
-#include "tidemark/graph/builder.h"
-#include "tidemark/graph/order.h"
-#include "tidemark/graph/profile.h"
+#include "tidemark/engine/base/units.h"
+#include "tidemark/engine/graph/builder.h"
+#include "tidemark/engine/graph/order.h"
+#include "tidemark/engine/graph/profile.h"
 
 using tidemark::Graph;
 using tidemark::NodeId;

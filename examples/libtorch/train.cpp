@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <string>
 
-#include "tidemark/torch/recorder/live.h"
+#include "tidemark/libtorch/recorder/live.h"
 
 using namespace tidemark::recorder;
 

@@ -5,9 +5,9 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include "tidemark/graph/facts.h"
-#include "tidemark/graph/interaction.h"
-#include "tidemark/torch/bridges/fx/estimator.h"
+#include "tidemark/engine/graph/facts.h"
+#include "tidemark/engine/graph/interaction.h"
+#include "tidemark/libtorch/bridges/fx/estimator.h"
 
 namespace py = pybind11;
 

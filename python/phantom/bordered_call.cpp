@@ -1,5 +1,5 @@
 // A C function that holds the original method and the borders, bound as methods are.
-#include "bordered_call.h"
+#include "python/phantom/bordered_call.h"
 
 #include <memory>
 

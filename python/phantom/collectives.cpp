@@ -1,5 +1,5 @@
 // PyTorch's fake process group, but for the futures of its reductions, which it leaves empty.
-#include "collectives.h"
+#include "python/phantom/collectives.h"
 
 #include <torch/csrc/distributed/c10d/FakeProcessGroup.hpp>
 #include <torch/csrc/distributed/c10d/GroupRegistry.hpp>

@@ -7,17 +7,18 @@
 #include <memory>
 #include <string>
 
-#include "collectives.h"
-#include "module_hooks.h"
-#include "source_lines.h"
-#include "tidemark/base/byte_stream.h"
-#include "tidemark/reports/json.h"
-#include "tidemark/tape/file_writer.h"
-#include "tidemark/torch/phantom/cuda_hooks.h"
-#include "tidemark/torch/phantom/known_bytes.h"
-#include "tidemark/torch/phantom/phantom_tensor.h"
-#include "tidemark/torch/phantom/session.h"
-#include "tidemark/torch/phantom/where.h"
+#include "python/phantom/collectives.h"
+#include "python/phantom/module_hooks.h"
+#include "python/phantom/source_lines.h"
+#include "tidemark/engine/analyses/scopes.h"
+#include "tidemark/engine/base/byte_stream.h"
+#include "tidemark/engine/reports/json.h"
+#include "tidemark/engine/tape/file_writer.h"
+#include "tidemark/libtorch/phantom/cuda_hooks.h"
+#include "tidemark/libtorch/phantom/known_bytes.h"
+#include "tidemark/libtorch/phantom/phantom_tensor.h"
+#include "tidemark/libtorch/phantom/session.h"
+#include "tidemark/libtorch/phantom/where.h"
 
 namespace py = pybind11;
 

@@ -1,10 +1,10 @@
 // Called at every border of a module call: no Python code runs on the way.
-#include "module_hooks.h"
+#include "python/phantom/module_hooks.h"
 
 #include <unordered_map>
 
-#include "bordered_call.h"
-#include "tidemark/torch/phantom/module_calls.h"
+#include "python/phantom/bordered_call.h"
+#include "tidemark/libtorch/phantom/module_calls.h"
 
 namespace py = pybind11;
 

@@ -1,5 +1,5 @@
 // Walks Python's frames; what was once looked up is remembered by code object and instruction.
-#include "source_lines.h"
+#include "python/phantom/source_lines.h"
 
 #include <Python.h>
 

@@ -1,12 +1,12 @@
 // Builtin functions that Python calls without a frame.
-#include "hooks.h"
+#include "python/record/hooks.h"
 
 #include <torch/csrc/autograd/python_variable.h>
 
 #include <exception>
 
-#include "tensors.h"
-#include "tidemark/torch/recorder/gradients.h"
+#include "python/record/tensors.h"
+#include "tidemark/libtorch/recorder/gradients.h"
 
 namespace py = pybind11;
 

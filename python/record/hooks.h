@@ -7,7 +7,7 @@
 #include <memory>
 #include <unordered_map>
 
-#include "tidemark/torch/recorder/tracker.h"
+#include "tidemark/libtorch/recorder/tracker.h"
 
 namespace tidemark::recorder {
 

@@ -9,13 +9,13 @@
 #include <memory>
 #include <string>
 
-#include "hooks.h"
-#include "tensors.h"
-#include "tidemark/torch/recorder/allocators.h"
-#include "tidemark/torch/recorder/cuda_trace.h"
-#include "tidemark/torch/recorder/gradients.h"
-#include "tidemark/torch/recorder/recorder.h"
-#include "tidemark/torch/recorder/tracker.h"
+#include "python/record/hooks.h"
+#include "python/record/tensors.h"
+#include "tidemark/libtorch/recorder/allocators.h"
+#include "tidemark/libtorch/recorder/cuda_trace.h"
+#include "tidemark/libtorch/recorder/gradients.h"
+#include "tidemark/libtorch/recorder/recorder.h"
+#include "tidemark/libtorch/recorder/tracker.h"
 
 namespace py = pybind11;
 

@@ -1,5 +1,5 @@
 // Walks the usual containers in C++, and asks Python about the rest.
-#include "tensors.h"
+#include "python/record/tensors.h"
 
 #include <torch/csrc/autograd/python_variable.h>
 

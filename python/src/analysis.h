@@ -4,9 +4,9 @@
 #include <memory>
 #include <utility>
 
-#include "bindings.h"
-#include "live_builder.h"
-#include "reports.h"
+#include "python/src/bindings.h"
+#include "python/src/live_builder.h"
+#include "python/src/reports.h"
 
 namespace tidemark::python {
 

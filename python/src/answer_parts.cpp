@@ -1,11 +1,11 @@
 // The pieces that answers share: when something happened, and one storage.
-#include "tidemark/analyses/answer_parts.h"
+#include "tidemark/engine/answers/parts.h"
 
 #include <pybind11/native_enum.h>
 
-#include "bindings.h"
-#include "tidemark/base/units.h"
-#include "values.h"
+#include "python/src/bindings.h"
+#include "tidemark/engine/base/units.h"
+#include "python/src/values.h"
 
 namespace tidemark::python {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "tidemark/tape/tape.h"
+#include "tidemark/engine/tape/tape.h"
 
 namespace tidemark::python {
 

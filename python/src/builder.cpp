@@ -1,17 +1,17 @@
 // TapeBuilder: the engine's words with names instead of ids, and regions as context managers.
-#include "tidemark/tape/builder.h"
+#include "tidemark/engine/tape/builder.h"
 
 #include <pybind11/native_enum.h>
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
-#include "bindings.h"
-#include "codec.h"
-#include "live_builder.h"
-#include "place.h"
-#include "tidemark/base/units.h"
-#include "values.h"
-#include "words.h"
+#include "python/src/bindings.h"
+#include "python/src/codec.h"
+#include "python/src/live_builder.h"
+#include "python/src/place.h"
+#include "tidemark/engine/base/units.h"
+#include "python/src/values.h"
+#include "python/src/words.h"
 
 namespace tidemark::python {
 namespace {

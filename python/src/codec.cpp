@@ -1,7 +1,7 @@
 // Hands out zstd where the readers were built with it.
-#include "codec.h"
+#include "python/src/codec.h"
 
-#include "tidemark/base/error.h"
+#include "tidemark/engine/base/error.h"
 #ifdef TIDEMARK_HAS_ZSTD
 #include "tidemark/readers/zstd/zstd_codec.h"
 #endif

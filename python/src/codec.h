@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "tidemark/tape/codec.h"
+#include "tidemark/engine/tape/codec.h"
 
 namespace tidemark::python {
 

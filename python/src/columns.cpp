@@ -1,13 +1,13 @@
 // A tape's events: whole columns as numpy arrays without copying, or one row at a time.
-#include "tidemark/tape/columns.h"
+#include "tidemark/engine/tape/columns.h"
 
 #include <pybind11/native_enum.h>
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
-#include "bindings.h"
-#include "tidemark/base/units.h"
-#include "values.h"
+#include "python/src/bindings.h"
+#include "tidemark/engine/base/units.h"
+#include "python/src/values.h"
 
 namespace tidemark::python {
 namespace {

@@ -1,10 +1,10 @@
 // The ledger of odd data, as a sequence.
-#include "tidemark/base/diagnostics.h"
+#include "tidemark/engine/base/diagnostics.h"
 
 #include <pybind11/operators.h>
 
-#include "bindings.h"
-#include "reports.h"
+#include "python/src/bindings.h"
+#include "python/src/reports.h"
 
 namespace tidemark::python {
 namespace {

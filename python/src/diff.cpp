@@ -1,8 +1,8 @@
 // find_diff and Tape.diff.
-#include "tidemark/analyses/diff.h"
+#include "tidemark/engine/analyses/diff.h"
 
-#include "bindings.h"
-#include "reports.h"
+#include "python/src/bindings.h"
+#include "python/src/reports.h"
 
 namespace tidemark::python {
 namespace {

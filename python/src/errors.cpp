@@ -1,8 +1,8 @@
 // tidemark.Error: the engine's one exception, with its four parts as attributes.
-#include "bindings.h"
+#include "python/src/bindings.h"
 
-#include "tidemark/base/error.h"
-#include "values.h"
+#include "tidemark/engine/base/error.h"
+#include "python/src/values.h"
 
 namespace tidemark::python {
 namespace {

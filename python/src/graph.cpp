@@ -1,17 +1,17 @@
 // Graph and GraphAccounts: static graphs, their profiles, peaks and tapes; nodes by number.
-#include "tidemark/graph/graph.h"
+#include "tidemark/engine/graph/graph.h"
 
 #include <pybind11/stl/filesystem.h>
 
-#include "graph_parts.h"
-#include "tidemark/base/error.h"
-#include "tidemark/base/units.h"
-#include "tidemark/graph/graph_tape.h"
-#include "tidemark/graph/profile.h"
+#include "python/src/graph_parts.h"
+#include "tidemark/engine/base/error.h"
+#include "tidemark/engine/base/units.h"
+#include "tidemark/engine/graph/graph_tape.h"
+#include "tidemark/engine/graph/profile.h"
 #ifdef TIDEMARK_HAS_PT2
 #include "tidemark/readers/pt2/pt2_reader.h"
 #endif
-#include "values.h"
+#include "python/src/values.h"
 
 namespace tidemark::python {
 namespace {

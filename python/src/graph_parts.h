@@ -4,10 +4,10 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
-#include "bindings.h"
-#include "tidemark/graph/order.h"
-#include "tidemark/graph/schedule.h"
-#include "values.h"
+#include "python/src/bindings.h"
+#include "tidemark/engine/graph/order.h"
+#include "tidemark/engine/graph/schedule.h"
+#include "python/src/values.h"
 
 namespace tidemark::python {
 

@@ -1,7 +1,7 @@
 // find_leaks, Tape.leaks and LeaksAccumulator.
-#include "tidemark/analyses/leaks.h"
+#include "tidemark/engine/analyses/leaks.h"
 
-#include "analysis.h"
+#include "python/src/analysis.h"
 
 namespace tidemark::python {
 namespace {

@@ -1,7 +1,7 @@
 // find_lifetimes, Tape.lifetimes and LifetimesAccumulator.
-#include "tidemark/analyses/lifetimes.h"
+#include "tidemark/engine/analyses/lifetimes.h"
 
-#include "analysis.h"
+#include "python/src/analysis.h"
 
 namespace tidemark::python {
 namespace {

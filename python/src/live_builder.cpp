@@ -1,7 +1,7 @@
 // Feeds watchers, and owns the file that a builder spills to.
-#include "live_builder.h"
+#include "python/src/live_builder.h"
 
-#include "tidemark/base/error.h"
+#include "tidemark/engine/base/error.h"
 
 namespace tidemark::python {
 

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "tidemark/base/byte_stream.h"
-#include "tidemark/tape/builder.h"
-#include "tidemark/tape/file_writer.h"
+#include "tidemark/engine/base/byte_stream.h"
+#include "tidemark/engine/tape/builder.h"
+#include "tidemark/engine/tape/file_writer.h"
 
 namespace tidemark::python {
 

@@ -1,7 +1,7 @@
 // The extension module tidemark._engine: calls every binding file, types before their users.
-#include "bindings.h"
+#include "python/src/bindings.h"
 
-#include "codec.h"
+#include "python/src/codec.h"
 
 namespace tidemark::python {
 

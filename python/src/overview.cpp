@@ -1,7 +1,7 @@
 // find_overview and Tape.report: the first look at a tape.
-#include "tidemark/analyses/overview.h"
+#include "tidemark/engine/analyses/overview.h"
 
-#include "analysis.h"
+#include "python/src/analysis.h"
 
 namespace tidemark::python {
 namespace {

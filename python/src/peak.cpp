@@ -1,7 +1,7 @@
 // find_peak, Tape.peak and PeakAccumulator.
-#include "tidemark/analyses/peak.h"
+#include "tidemark/engine/analyses/peak.h"
 
-#include "analysis.h"
+#include "python/src/analysis.h"
 
 namespace tidemark::python {
 namespace {

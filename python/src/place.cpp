@@ -1,5 +1,5 @@
 // A table of keywords, each with its small handler.
-#include "place.h"
+#include "python/src/place.h"
 
 #include <pybind11/native_enum.h>
 #include <pybind11/stl.h>
@@ -7,8 +7,8 @@
 #include <array>
 #include <string>
 
-#include "tidemark/base/error.h"
-#include "words.h"
+#include "tidemark/engine/base/error.h"
+#include "python/src/words.h"
 
 namespace tidemark::python {
 namespace {

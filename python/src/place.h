@@ -3,7 +3,7 @@
 
 #include <pybind11/pybind11.h>
 
-#include "tidemark/tape/builder.h"
+#include "tidemark/engine/tape/builder.h"
 
 namespace tidemark::python {
 

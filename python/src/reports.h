@@ -9,10 +9,10 @@
 #include <optional>
 #include <string>
 
-#include "tidemark/reports/json.h"
-#include "tidemark/reports/text.h"
-#include "values.h"
-#include "words.h"
+#include "tidemark/engine/reports/json.h"
+#include "tidemark/engine/reports/text.h"
+#include "python/src/values.h"
+#include "python/src/words.h"
 
 namespace tidemark::python {
 

@@ -1,7 +1,7 @@
 // Schedule and Order: choices one at a time, and moves within a whole order.
-#include "tidemark/graph/schedule.h"
+#include "tidemark/engine/graph/schedule.h"
 
-#include "graph_parts.h"
+#include "python/src/graph_parts.h"
 
 namespace tidemark::python {
 namespace {

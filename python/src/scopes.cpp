@@ -1,7 +1,7 @@
 // find_scopes, Tape.scopes and ScopesAccumulator.
-#include "tidemark/analyses/scopes.h"
+#include "tidemark/engine/analyses/scopes.h"
 
-#include "analysis.h"
+#include "python/src/analysis.h"
 
 namespace tidemark::python {
 namespace {

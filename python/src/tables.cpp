@@ -1,10 +1,10 @@
 // The tables that the numbers in a tape's columns point into.
-#include "tidemark/tape/tables.h"
+#include "tidemark/engine/tape/tables.h"
 
 #include <pybind11/stl.h>
 
-#include "bindings.h"
-#include "values.h"
+#include "python/src/bindings.h"
+#include "python/src/values.h"
 
 namespace tidemark::python {
 namespace {

@@ -1,22 +1,22 @@
 // Opening and saving tapes, and what a tape says of itself.
-#include "tidemark/tape/tape.h"
+#include "tidemark/engine/tape/tape.h"
 
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
-#include "bindings.h"
-#include "codec.h"
-#include "tidemark/base/units.h"
+#include "python/src/bindings.h"
+#include "python/src/codec.h"
+#include "tidemark/engine/base/units.h"
 #ifdef TIDEMARK_HAS_PT2
-#include "tidemark/graph/graph_tape.h"
+#include "tidemark/engine/graph/graph_tape.h"
 #include "tidemark/readers/pt2/pt2_reader.h"
 #endif
-#include "tidemark/tape/file_writer.h"
-#include "tidemark/tape/open.h"
-#include "tidemark/tape/text_reader.h"
-#include "tidemark/tape/text_writer.h"
-#include "tidemark/tape/verify.h"
-#include "values.h"
+#include "tidemark/engine/tape/file_writer.h"
+#include "tidemark/engine/tape/open.h"
+#include "tidemark/engine/tape/text_reader.h"
+#include "tidemark/engine/tape/text_writer.h"
+#include "tidemark/engine/tape/verify.h"
+#include "python/src/values.h"
 
 namespace tidemark::python {
 namespace {

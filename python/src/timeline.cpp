@@ -1,9 +1,9 @@
 // find_timeline, Tape.timeline and TimelineAccumulator.
-#include "tidemark/analyses/timeline.h"
+#include "tidemark/engine/analyses/timeline.h"
 
 #include <pybind11/numpy.h>
 
-#include "analysis.h"
+#include "python/src/analysis.h"
 
 namespace tidemark::python {
 namespace {

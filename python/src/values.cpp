@@ -1,9 +1,9 @@
 // Decoding of text, and the checks of counts and indices.
-#include "values.h"
+#include "python/src/values.h"
 
 #include <pybind11/native_enum.h>
 
-#include "tidemark/base/error.h"
+#include "tidemark/engine/base/error.h"
 
 namespace tidemark::python {
 

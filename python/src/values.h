@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "tidemark/base/category.h"
+#include "tidemark/engine/base/category.h"
 
 namespace tidemark::python {
 

@@ -1,12 +1,12 @@
 // The enums of the engine as Python enums whose text is the engine's word.
-#include "words.h"
+#include "python/src/words.h"
 
 #include <pybind11/native_enum.h>
 
-#include "bindings.h"
-#include "tidemark/analyses/lifetimes.h"
-#include "tidemark/base/error.h"
-#include "values.h"
+#include "python/src/bindings.h"
+#include "tidemark/engine/analyses/lifetimes.h"
+#include "tidemark/engine/base/error.h"
+#include "python/src/values.h"
 
 namespace tidemark::python {
 namespace {

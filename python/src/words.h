@@ -4,10 +4,10 @@
 #include <string>
 #include <variant>
 
-#include "tidemark/analyses/timeline.h"
-#include "tidemark/base/category.h"
-#include "tidemark/base/diagnostics.h"
-#include "tidemark/base/units.h"
+#include "tidemark/engine/analyses/timeline.h"
+#include "tidemark/engine/base/category.h"
+#include "tidemark/engine/base/diagnostics.h"
+#include "tidemark/engine/base/units.h"
 
 namespace tidemark::python {
 

@@ -1,12 +1,12 @@
 // Attribution: when a storage counts, as what, and how high windows saw the total rise.
-#include "tidemark/torch/attribution/attribution.h"
+#include "tidemark/libtorch/attribution/attribution.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 #include <random>
 
-#include "tidemark/torch/attribution/module_book.h"
+#include "tidemark/libtorch/attribution/module_book.h"
 
 namespace tidemark::attribution {
 namespace {

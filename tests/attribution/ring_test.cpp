@@ -1,5 +1,5 @@
 // The ring buffer: order, drops, and many writers at once.
-#include "tidemark/torch/recorder/ring.h"
+#include "tidemark/libtorch/recorder/ring.h"
 
 #include <gtest/gtest.h>
 

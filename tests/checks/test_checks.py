@@ -34,33 +34,54 @@ def test_the_house_passes(check):
 
 # Layers
 
+# The table of a small house.
+LAYERS = """## Who may include whom
+
+| folder | of ours it may reach | from outside | must not |
+|---|---|---|---|
+| `tidemark/engine/base` | nothing | the standard library | know of tapes |
+| `tidemark/engine/tape` | `tidemark/engine/base` | the standard library | |
+| `tidemark/engine/answers` | `tidemark/engine/base` | the standard library | |
+| `tidemark/engine/reports` | `tidemark/engine/answers`, `tidemark/engine/base` | the standard library | |
+| `tidemark/readers` | `tidemark/engine/tape`, `tidemark/engine/base` | libraries | ask analyses |
+| `tidemark/libtorch` | `tidemark/engine` | torch | |
+| `python` | `tidemark` | torch | |
+
+## Recipes
+"""
+HOUSE = {
+    "ARCHITECTURE_dot_md": LAYERS,
+    "tidemark__engine__base__ids_dot_h": "",
+    "tidemark__engine__tape__tape_dot_h": '#include "tidemark/engine/base/ids.h"\n',
+    "tidemark__engine__answers__peak_dot_h": '#include "tidemark/engine/base/ids.h"\n',
+    "tidemark__libtorch__note_dot_h": "",
+}
+
 
 @pytest.mark.parametrize(
     ("file", "include"),
     [
-        ("engine__base__a_dot_h", '"tidemark/tape/tape.h"'),
-        ("engine__tape__a_dot_cpp", '"tidemark/replay/ledger.h"'),
-        ("engine__reports__a_dot_cpp", '"tidemark/tape/tape.h"'),
-        ("engine__replay__a_dot_h", '"tidemark/analyses/peak.h"'),
-        ("engine__analyses__a_dot_cpp", '"tidemark/reports/text.h"'),
-        ("engine__analyses__a_dot_cpp", '"tidemark/readers/zstd/codec.h"'),
-        ("engine__tape__a_dot_h", "<torch/torch.h>"),
-        ("engine__tape__a_dot_h", "<pybind11/pybind11.h>"),
-        ("engine__reports__a_dot_cpp", "<fmt/format.h>"),
-        ("engine__tape__a_dot_cpp", "<zstd.h>"),
-        ("engine__tape__a_dot_cpp", "<CLI/CLI.hpp>"),
-        ("engine__tape__a_dot_cpp", "<unistd.h>"),
-        ("engine__tape__a_dot_cpp", "<iostream>"),
-        ("engine__tape__a_dot_cpp", '"event.h"'),
-        ("engine__newcomer__a_dot_cpp", '"tidemark/base/ids.h"'),
-        ("readers__zstd__a_dot_cpp", '"tidemark/analyses/peak.h"'),
-        ("readers__zstd__a_dot_cpp", "<ATen/ATen.h>"),
-        ("cli__main_dot_cpp", "<torch/torch.h>"),
-        ("libtorch__a_dot_cpp", "<CLI/CLI.hpp>"),
+        ("tidemark__engine__base__a_dot_h", '"tidemark/engine/tape/tape.h"'),
+        ("tidemark__engine__reports__a_dot_cpp", '"tidemark/engine/tape/tape.h"'),
+        ("tidemark__engine__tape__a_dot_h", '"tidemark/libtorch/note.h"'),
+        ("tidemark__engine__tape__a_dot_h", '"tidemark/tape/tape.h"'),  # no such file
+        ("tidemark__engine__tape__a_dot_h", "<tidemark/tape/tape.h>"),
+        ("tidemark__engine__tape__a_dot_h", "<torch/torch.h>"),
+        ("tidemark__engine__tape__a_dot_h", "<pybind11/pybind11.h>"),
+        ("tidemark__engine__reports__a_dot_cpp", "<fmt/format.h>"),
+        ("tidemark__engine__tape__a_dot_cpp", "<zstd.h>"),
+        ("tidemark__engine__tape__a_dot_cpp", "<unistd.h>"),
+        ("tidemark__engine__tape__a_dot_cpp", "<iostream>"),
+        ("tidemark__engine__tape__a_dot_cpp", '"tape.h"'),
+        ("tidemark__readers__zstd__a_dot_cpp", '"tidemark/engine/answers/peak.h"'),
+        ("tidemark__readers__zstd__a_dot_cpp", "<ATen/ATen.h>"),
+        ("tidemark__libtorch__a_dot_cpp", "<CLI/CLI.hpp>"),
     ],
 )
 def test_a_forbidden_include_is_found(tree, file, include):
-    problems = check_layers.find_problems(tree(**{file: f"// x.\n  #  include {include}\n"}))
+    problems = check_layers.find_problems(
+        tree(**HOUSE, **{file: f"// x.\n  #  include {include}\n"})
+    )
     assert len(problems) == 1
     assert ":2:" in problems[0]
 
@@ -68,19 +89,41 @@ def test_a_forbidden_include_is_found(tree, file, include):
 @pytest.mark.parametrize(
     ("file", "include"),
     [
-        ("engine__base__a_dot_h", "<vector>"),
-        ("engine__base__a_dot_h", '"tidemark/base/ids.h"'),
-        ("engine__analyses__a_dot_cpp", '"tidemark/replay/ledger.h"'),
-        ("engine__reports__a_dot_cpp", '"tidemark/analyses/peak.h"'),
-        ("readers__zstd__a_dot_cpp", "<zstd.h>"),
-        ("cli__main_dot_cpp", "<CLI/CLI.hpp>"),
+        ("tidemark__engine__base__a_dot_h", "<vector>"),
+        ("tidemark__engine__base__a_dot_h", '"tidemark/engine/base/ids.h"'),
+        ("tidemark__engine__reports__a_dot_cpp", '"tidemark/engine/answers/peak.h"'),
+        ("tidemark__readers__zstd__a_dot_cpp", "<zstd.h>"),
         ("python__src__a_dot_cpp", "<pybind11/pybind11.h>"),
-        ("libtorch__a_dot_cpp", "<torch/torch.h>"),
-        ("engine__base__notes_dot_md", "<torch/torch.h>"),
+        ("tidemark__libtorch__a_dot_cpp", "<torch/torch.h>"),
+        ("tidemark__engine__base__notes_dot_md", "<torch/torch.h>"),
     ],
 )
 def test_an_allowed_include_is_not_found(tree, file, include):
-    assert check_layers.find_problems(tree(**{file: f"#include {include}\n"})) == []
+    assert check_layers.find_problems(tree(**HOUSE, **{file: f"#include {include}\n"})) == []
+
+
+def test_what_a_header_hands_on_counts_as_included(tree):
+    root = tree(**HOUSE, tidemark__engine__reports__a_dot_cpp='#include "tidemark/engine/answers/all.h"\n',
+                tidemark__engine__answers__all_dot_h='#include "tidemark/engine/tape/tape.h"\n')
+    assert check_layers.find_problems(root) == [
+        "tidemark/engine/answers/all.h:1: tidemark/engine/answers must not include "
+        "tidemark/engine/tape/tape.h",
+        "tidemark/engine/reports/a.cpp:1: tidemark/engine/reports must not include "
+        "tidemark/engine/tape/tape.h, which it reaches through tidemark/engine/answers/all.h",
+    ]
+
+
+def test_headers_that_include_each_other_end_the_walk(tree):
+    root = tree(**HOUSE, tidemark__engine__base__a_dot_h='#include "tidemark/engine/base/b.h"\n',
+                tidemark__engine__base__b_dot_h='#include "tidemark/engine/base/a.h"\n')
+    assert check_layers.find_problems(root) == []
+
+
+def test_a_folder_without_a_row_is_found(tree):
+    problems = check_layers.find_problems(tree(**HOUSE, tidemark__newcomer__a_dot_cpp=""))
+    assert problems == [
+        "tidemark/newcomer/a.cpp: no row of ARCHITECTURE.md says what it may include"
+    ]
 
 
 # The map

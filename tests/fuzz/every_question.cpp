@@ -1,9 +1,16 @@
 // Every analysis, narrowed and whole, and every report of its answer.
-#include "every_question.h"
+#include "tests/fuzz/every_question.h"
 
-#include "tidemark/reports/json.h"
-#include "tidemark/reports/text.h"
-#include "tidemark/tape/verify.h"
+#include "tidemark/engine/analyses/diff.h"
+#include "tidemark/engine/analyses/leaks.h"
+#include "tidemark/engine/analyses/lifetimes.h"
+#include "tidemark/engine/analyses/overview.h"
+#include "tidemark/engine/analyses/peak.h"
+#include "tidemark/engine/analyses/scopes.h"
+#include "tidemark/engine/analyses/timeline.h"
+#include "tidemark/engine/reports/json.h"
+#include "tidemark/engine/reports/text.h"
+#include "tidemark/engine/tape/verify.h"
 
 namespace tidemark::test {
 namespace {

@@ -1,7 +1,7 @@
 // Asks everything that can be asked of a tape: no answer may crash, whatever the tape.
 #pragma once
 
-#include "tidemark/tape/tape.h"
+#include "tidemark/engine/tape/tape.h"
 
 namespace tidemark::test {
 

@@ -6,15 +6,15 @@
 #include <cstring>
 #include <vector>
 
-#include "every_question.h"
-#include "support/tape_content.h"
-#include "support/toy_codec.h"
-#include "tidemark/base/checksum.h"
-#include "tidemark/base/error.h"
-#include "tidemark/base/little_endian.h"
-#include "tidemark/tape/file_format.h"
-#include "tidemark/tape/text_reader.h"
-#include "tidemark/tape/text_writer.h"
+#include "tests/fuzz/every_question.h"
+#include "tests/support/tape_content.h"
+#include "tests/support/toy_codec.h"
+#include "tidemark/engine/base/checksum.h"
+#include "tidemark/engine/base/error.h"
+#include "tidemark/engine/base/little_endian.h"
+#include "tidemark/engine/tape/file_format.h"
+#include "tidemark/engine/tape/text_reader.h"
+#include "tidemark/engine/tape/text_writer.h"
 
 using namespace tidemark;
 

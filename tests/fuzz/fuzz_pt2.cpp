@@ -2,10 +2,10 @@
 #include <cstdlib>
 #include <string>
 
-#include "every_question.h"
-#include "tidemark/base/error.h"
-#include "tidemark/graph/graph_tape.h"
-#include "tidemark/graph/profile.h"
+#include "tests/fuzz/every_question.h"
+#include "tidemark/engine/base/error.h"
+#include "tidemark/engine/graph/graph_tape.h"
+#include "tidemark/engine/graph/profile.h"
 #include "tidemark/readers/pt2/archive.h"
 #include "tidemark/readers/pt2/model_graph.h"
 #include "tidemark/readers/pt2/pt2_reader.h"

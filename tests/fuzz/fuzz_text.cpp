@@ -2,11 +2,11 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "every_question.h"
-#include "support/tape_content.h"
-#include "tidemark/base/error.h"
-#include "tidemark/tape/text_reader.h"
-#include "tidemark/tape/text_writer.h"
+#include "tests/fuzz/every_question.h"
+#include "tests/support/tape_content.h"
+#include "tidemark/engine/base/error.h"
+#include "tidemark/engine/tape/text_reader.h"
+#include "tidemark/engine/tape/text_writer.h"
 
 using namespace tidemark;
 

@@ -4,10 +4,10 @@
 #include <iostream>
 #include <iterator>
 
-#include "support/tape_content.h"
-#include "support/toy_codec.h"
-#include "tidemark/base/error.h"
-#include "tidemark/tape/text_reader.h"
+#include "tests/support/tape_content.h"
+#include "tests/support/toy_codec.h"
+#include "tidemark/engine/base/error.h"
+#include "tidemark/engine/tape/text_reader.h"
 
 namespace {
 

@@ -36,7 +36,7 @@ def test_the_example_program_finds_links_and_prints_its_peak(prefix: Path, tmp_p
 
 def test_the_package_installs_headers_and_nothing_of_torch(prefix: Path) -> None:
     headers = {str(path.relative_to(prefix)) for path in prefix.rglob("*.h")}
-    assert "include/tidemark/tape/builder.h" in headers
+    assert "include/tidemark/engine/tape/builder.h" in headers
     assert not any("torch" in name for name in headers)
 
 

@@ -3,9 +3,9 @@
 #include <map>
 #include <set>
 
-#include "property/properties.h"
-#include "property/slow_answers.h"
-#include "tidemark/analyses/diff.h"
+#include "tests/property/properties.h"
+#include "tests/property/slow_answers.h"
+#include "tidemark/engine/analyses/diff.h"
 
 namespace tidemark::test {
 namespace {

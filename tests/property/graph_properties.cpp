@@ -1,13 +1,13 @@
 // Properties of static graphs: profile, peak, schedule and order against a slow walk.
 #include <algorithm>
 
-#include "property/properties.h"
-#include "property/random_graph.h"
-#include "property/slow_graph.h"
-#include "tidemark/base/error.h"
-#include "tidemark/graph/order.h"
-#include "tidemark/graph/profile.h"
-#include "tidemark/graph/schedule.h"
+#include "tests/property/properties.h"
+#include "tests/property/random_graph.h"
+#include "tests/property/slow_graph.h"
+#include "tidemark/engine/base/error.h"
+#include "tidemark/engine/graph/order.h"
+#include "tidemark/engine/graph/profile.h"
+#include "tidemark/engine/graph/schedule.h"
 
 namespace tidemark::test {
 namespace {

@@ -4,10 +4,10 @@
 #include <set>
 #include <tuple>
 
-#include "property/properties.h"
-#include "property/slow_answers.h"
-#include "tidemark/analyses/leaks.h"
-#include "tidemark/analyses/lifetimes.h"
+#include "tests/property/properties.h"
+#include "tests/property/slow_answers.h"
+#include "tidemark/engine/analyses/leaks.h"
+#include "tidemark/engine/analyses/lifetimes.h"
 
 namespace tidemark::test {
 namespace {

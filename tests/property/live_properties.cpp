@@ -1,6 +1,11 @@
 // Properties of accumulators fed while the tape is being written.
-#include "property/properties.h"
-#include "tidemark/reports/json.h"
+#include "tests/property/properties.h"
+#include "tidemark/engine/analyses/leaks.h"
+#include "tidemark/engine/analyses/lifetimes.h"
+#include "tidemark/engine/analyses/peak.h"
+#include "tidemark/engine/analyses/scopes.h"
+#include "tidemark/engine/analyses/timeline.h"
+#include "tidemark/engine/reports/json.h"
 
 namespace tidemark::test {
 namespace {

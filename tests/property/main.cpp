@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "property/properties.h"
-#include "tidemark/tape/text_writer.h"
+#include "tests/property/properties.h"
+#include "tidemark/engine/tape/text_writer.h"
 
 namespace {
 

@@ -1,9 +1,9 @@
 // Properties of the peak: the moment, its breakdown, and what was alive.
 #include <algorithm>
 
-#include "property/properties.h"
-#include "property/slow_answers.h"
-#include "tidemark/analyses/peak.h"
+#include "tests/property/properties.h"
+#include "tests/property/slow_answers.h"
+#include "tidemark/engine/analyses/peak.h"
 
 namespace tidemark::test {
 namespace {

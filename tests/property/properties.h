@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "property/check.h"
-#include "property/random_tape.h"
-#include "property/slow_run.h"
+#include "tests/property/check.h"
+#include "tests/property/random_tape.h"
+#include "tests/property/slow_run.h"
 
 namespace tidemark::test {
 

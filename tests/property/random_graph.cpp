@@ -1,7 +1,7 @@
 // Random graphs, orders of them and options for them.
-#include "property/random_graph.h"
+#include "tests/property/random_graph.h"
 
-#include "tidemark/graph/builder.h"
+#include "tidemark/engine/graph/builder.h"
 
 namespace tidemark::test {
 namespace {

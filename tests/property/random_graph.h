@@ -1,8 +1,8 @@
 // Random graphs: tuples, views, shared views without an edge, unused results, several devices.
 #pragma once
 
-#include "property/random_tape.h"
-#include "tidemark/graph/accounts.h"
+#include "tests/property/random_tape.h"
+#include "tidemark/engine/graph/accounts.h"
 
 namespace tidemark::test {
 

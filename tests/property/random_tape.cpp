@@ -1,5 +1,5 @@
 // One small action per kind of event, chosen by weight.
-#include "property/random_tape.h"
+#include "tests/property/random_tape.h"
 
 #include <algorithm>
 #include <array>

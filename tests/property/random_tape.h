@@ -6,7 +6,7 @@
 #include <limits>
 #include <random>
 
-#include "tidemark/tape/builder.h"
+#include "tidemark/engine/tape/builder.h"
 
 namespace tidemark::test {
 

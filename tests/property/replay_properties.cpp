@@ -1,9 +1,9 @@
 // Properties of ledger, live set and scope spans.
 #include <numeric>
 
-#include "property/properties.h"
-#include "tidemark/replay/live_set.h"
-#include "tidemark/replay/scope_spans.h"
+#include "tests/property/properties.h"
+#include "tidemark/engine/replay/live_set.h"
+#include "tidemark/engine/replay/scope_spans.h"
 
 namespace tidemark::test {
 namespace {

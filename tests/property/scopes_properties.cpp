@@ -3,10 +3,10 @@
 #include <map>
 #include <set>
 
-#include "property/properties.h"
-#include "property/slow_answers.h"
-#include "tidemark/analyses/scopes.h"
-#include "tidemark/base/natural_order.h"
+#include "tests/property/properties.h"
+#include "tests/property/slow_answers.h"
+#include "tidemark/engine/analyses/scopes.h"
+#include "tidemark/engine/base/natural_order.h"
 
 namespace tidemark::test {
 namespace {

@@ -1,9 +1,9 @@
 // Scans of the slow run's moments.
-#include "property/slow_answers.h"
+#include "tests/property/slow_answers.h"
 
 #include <algorithm>
 
-#include "property/check.h"
+#include "tests/property/check.h"
 
 namespace tidemark::test {
 

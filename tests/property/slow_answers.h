@@ -6,9 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "property/random_tape.h"
-#include "property/slow_run.h"
-#include "tidemark/analyses/answer_parts.h"
+#include "tests/property/random_tape.h"
+#include "tests/property/slow_run.h"
+#include "tidemark/engine/analyses/selection.h"
+#include "tidemark/engine/answers/parts.h"
 
 namespace tidemark::test {
 

@@ -1,5 +1,5 @@
 // Everything is searched for again at every step.
-#include "property/slow_graph.h"
+#include "tests/property/slow_graph.h"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "tidemark/graph/accounts.h"
+#include "tidemark/engine/graph/accounts.h"
 
 namespace tidemark::test {
 

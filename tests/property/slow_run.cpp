@@ -1,5 +1,5 @@
 // Plain maps, copied at each event and summed again at each event.
-#include "property/slow_run.h"
+#include "tests/property/slow_run.h"
 
 #include <algorithm>
 #include <set>

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tidemark/tape/tape.h"
+#include "tidemark/engine/tape/tape.h"
 
 namespace tidemark::test {
 

@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <set>
 
-#include "property/properties.h"
-#include "support/tape_content.h"
-#include "support/toy_codec.h"
-#include "tidemark/base/error.h"
-#include "tidemark/tape/text_reader.h"
-#include "tidemark/tape/text_writer.h"
-#include "tidemark/tape/verify.h"
+#include "tests/property/properties.h"
+#include "tests/support/tape_content.h"
+#include "tests/support/toy_codec.h"
+#include "tidemark/engine/base/error.h"
+#include "tidemark/engine/tape/text_reader.h"
+#include "tidemark/engine/tape/text_writer.h"
+#include "tidemark/engine/tape/verify.h"
 
 namespace tidemark::test {
 namespace {

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "property/properties.h"
-#include "property/slow_answers.h"
-#include "tidemark/analyses/timeline.h"
+#include "tests/property/properties.h"
+#include "tests/property/slow_answers.h"
+#include "tidemark/engine/analyses/timeline.h"
 
 namespace tidemark::test {
 namespace {

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "tidemark/graph/builder.h"
+#include "tidemark/engine/graph/builder.h"
 
 namespace tidemark::test {
 

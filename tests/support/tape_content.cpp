@@ -1,9 +1,9 @@
 // Resolves names row by row and compares.
-#include "support/tape_content.h"
+#include "tests/support/tape_content.h"
 
 #include <sstream>
 
-#include "tidemark/tape/file_reader.h"
+#include "tidemark/engine/tape/file_reader.h"
 
 namespace tidemark::test {
 namespace {

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "tidemark/base/byte_stream.h"
-#include "tidemark/tape/file_writer.h"
-#include "tidemark/tape/tape.h"
+#include "tidemark/engine/base/byte_stream.h"
+#include "tidemark/engine/tape/file_writer.h"
+#include "tidemark/engine/tape/tape.h"
 
 namespace tidemark::test {
 

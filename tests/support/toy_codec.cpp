@@ -1,9 +1,9 @@
 // Run lengths of up to 255 bytes.
-#include "support/toy_codec.h"
+#include "tests/support/toy_codec.h"
 
 #include <algorithm>
 
-#include "tidemark/base/error.h"
+#include "tidemark/engine/base/error.h"
 
 namespace tidemark::test {
 

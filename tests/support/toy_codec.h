@@ -1,7 +1,7 @@
 // A small run-length compressor: real enough to test what a codec is handed and hands back.
 #pragma once
 
-#include "tidemark/tape/codec.h"
+#include "tidemark/engine/tape/codec.h"
 
 namespace tidemark::test {
 

@@ -1,10 +1,10 @@
 // Diff: what grew between two tapes.
-#include "tidemark/analyses/diff.h"
+#include "tidemark/engine/analyses/diff.h"
 
 #include <gtest/gtest.h>
 
-#include "tidemark/base/error.h"
-#include "tidemark/tape/text_reader.h"
+#include "tidemark/engine/base/error.h"
+#include "tidemark/engine/tape/text_reader.h"
 
 namespace tidemark {
 namespace {

@@ -1,13 +1,13 @@
 // Leaks: what is left behind step after step.
-#include "tidemark/analyses/leaks.h"
+#include "tidemark/engine/analyses/leaks.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "tidemark/base/error.h"
-#include "tidemark/tape/builder.h"
-#include "tidemark/tape/text_reader.h"
+#include "tidemark/engine/base/error.h"
+#include "tidemark/engine/tape/builder.h"
+#include "tidemark/engine/tape/text_reader.h"
 
 namespace tidemark {
 namespace {

@@ -1,11 +1,11 @@
 // Lifetimes: how long storages live, and how far.
-#include "tidemark/analyses/lifetimes.h"
+#include "tidemark/engine/analyses/lifetimes.h"
 
 #include <gtest/gtest.h>
 
-#include "tidemark/base/error.h"
-#include "tidemark/tape/builder.h"
-#include "tidemark/tape/text_reader.h"
+#include "tidemark/engine/base/error.h"
+#include "tidemark/engine/tape/builder.h"
+#include "tidemark/engine/tape/text_reader.h"
 
 namespace tidemark {
 namespace {

@@ -1,10 +1,10 @@
 // Overview: three answers and what the tape says of itself.
-#include "tidemark/analyses/overview.h"
+#include "tidemark/engine/analyses/overview.h"
 
 #include <gtest/gtest.h>
 
-#include "tidemark/base/error.h"
-#include "tidemark/tape/text_reader.h"
+#include "tidemark/engine/base/error.h"
+#include "tidemark/engine/tape/text_reader.h"
 
 namespace tidemark {
 namespace {

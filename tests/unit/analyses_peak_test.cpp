@@ -1,14 +1,14 @@
 // Peak: how much, when, and what was alive.
-#include "tidemark/analyses/peak.h"
+#include "tidemark/engine/analyses/peak.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 #include <random>
 
-#include "tidemark/base/error.h"
-#include "tidemark/tape/builder.h"
-#include "tidemark/tape/text_reader.h"
+#include "tidemark/engine/base/error.h"
+#include "tidemark/engine/tape/builder.h"
+#include "tidemark/engine/tape/text_reader.h"
 
 namespace tidemark {
 namespace {

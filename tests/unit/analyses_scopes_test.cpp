@@ -1,5 +1,5 @@
 // Scopes: before, after and the peak inside each call, and what each module owns.
-#include "tidemark/analyses/scopes.h"
+#include "tidemark/engine/analyses/scopes.h"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +10,9 @@
 #include <stdexcept>
 #include <tuple>
 
-#include "tidemark/base/error.h"
-#include "tidemark/tape/builder.h"
-#include "tidemark/tape/text_reader.h"
+#include "tidemark/engine/base/error.h"
+#include "tidemark/engine/tape/builder.h"
+#include "tidemark/engine/tape/text_reader.h"
 
 namespace tidemark {
 namespace {

@@ -1,14 +1,14 @@
 // Timeline: every change, or columns that keep the lows and highs.
-#include "tidemark/analyses/timeline.h"
+#include "tidemark/engine/analyses/timeline.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 
-#include "tidemark/base/error.h"
-#include "tidemark/tape/builder.h"
-#include "tidemark/tape/text_reader.h"
+#include "tidemark/engine/base/error.h"
+#include "tidemark/engine/tape/builder.h"
+#include "tidemark/engine/tape/text_reader.h"
 
 namespace tidemark {
 namespace {

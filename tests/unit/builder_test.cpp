@@ -1,10 +1,10 @@
 // The builder: what each call writes, and what it refuses.
-#include "tidemark/tape/builder.h"
+#include "tidemark/engine/tape/builder.h"
 
 #include <gtest/gtest.h>
 
-#include "tidemark/base/error.h"
-#include "tidemark/tape/file_format.h"
+#include "tidemark/engine/base/error.h"
+#include "tidemark/engine/tape/file_format.h"
 
 namespace tidemark {
 namespace {

@@ -1,9 +1,9 @@
 // Numbers and texts to bytes and back, and every way to run past the end.
-#include "tidemark/base/byte_codec.h"
+#include "tidemark/engine/base/byte_codec.h"
 
 #include <gtest/gtest.h>
 
-#include "tidemark/base/error.h"
+#include "tidemark/engine/base/error.h"
 
 namespace tidemark {
 namespace {

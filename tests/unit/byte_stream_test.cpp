@@ -1,11 +1,11 @@
 // Files and memory as sources and sinks.
-#include "tidemark/base/byte_stream.h"
+#include "tidemark/engine/base/byte_stream.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
-#include "tidemark/base/error.h"
+#include "tidemark/engine/base/error.h"
 
 namespace tidemark {
 namespace {

@@ -1,10 +1,10 @@
 // The case runner itself: what it reads, what it finds wrong, what it never rewrites.
 #include <gtest/gtest.h>
 
-#include "case_file.h"
-#include "checks.h"
-#include "difference.h"
-#include "questions.h"
+#include "tests/cases/runner/case_file.h"
+#include "tests/cases/runner/checks.h"
+#include "tests/cases/runner/difference.h"
+#include "tests/cases/runner/questions.h"
 
 namespace tidemark::cases {
 namespace {

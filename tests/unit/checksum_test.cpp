@@ -1,5 +1,5 @@
 // The checksum: the same bytes give the same sum however they are cut, and accidents show.
-#include "tidemark/base/checksum.h"
+#include "tidemark/engine/base/checksum.h"
 
 #include <gtest/gtest.h>
 

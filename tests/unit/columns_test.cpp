@@ -1,5 +1,5 @@
 // Event columns: every field comes back, whatever the growth.
-#include "tidemark/tape/columns.h"
+#include "tidemark/engine/tape/columns.h"
 
 #include <gtest/gtest.h>
 

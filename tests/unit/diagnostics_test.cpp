@@ -1,9 +1,9 @@
 // Diagnostics count each kind of problem once; errors read as one line.
-#include "tidemark/base/diagnostics.h"
+#include "tidemark/engine/base/diagnostics.h"
 
 #include <gtest/gtest.h>
 
-#include "tidemark/base/error.h"
+#include "tidemark/engine/base/error.h"
 
 namespace tidemark {
 namespace {

@@ -3,15 +3,15 @@
 
 #include <cstring>
 
-#include "support/tape_content.h"
-#include "support/toy_codec.h"
-#include "tidemark/base/byte_codec.h"
-#include "tidemark/base/checksum.h"
-#include "tidemark/base/error.h"
-#include "tidemark/tape/builder.h"
-#include "tidemark/tape/file_format.h"
-#include "tidemark/tape/open.h"
-#include "tidemark/tape/verify.h"
+#include "tests/support/tape_content.h"
+#include "tests/support/toy_codec.h"
+#include "tidemark/engine/base/byte_codec.h"
+#include "tidemark/engine/base/checksum.h"
+#include "tidemark/engine/base/error.h"
+#include "tidemark/engine/tape/builder.h"
+#include "tidemark/engine/tape/file_format.h"
+#include "tidemark/engine/tape/open.h"
+#include "tidemark/engine/tape/verify.h"
 
 namespace tidemark {
 namespace {

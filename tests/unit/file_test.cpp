@@ -1,13 +1,13 @@
 // The binary .tape file: round trips, codecs, spilling.
 #include <gtest/gtest.h>
 
-#include "support/tape_content.h"
-#include "support/toy_codec.h"
-#include "tidemark/base/error.h"
-#include "tidemark/tape/builder.h"
-#include "tidemark/tape/file_reader.h"
-#include "tidemark/tape/file_writer.h"
-#include "tidemark/tape/text_reader.h"
+#include "tests/support/tape_content.h"
+#include "tests/support/toy_codec.h"
+#include "tidemark/engine/base/error.h"
+#include "tidemark/engine/tape/builder.h"
+#include "tidemark/engine/tape/file_reader.h"
+#include "tidemark/engine/tape/file_writer.h"
+#include "tidemark/engine/tape/text_reader.h"
 
 namespace tidemark {
 namespace {

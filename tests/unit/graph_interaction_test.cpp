@@ -1,9 +1,9 @@
 // A forward and a backward graph as one run.
-#include "tidemark/graph/interaction.h"
+#include "tidemark/engine/graph/interaction.h"
 
 #include <gtest/gtest.h>
 
-#include "support/small_graph.h"
+#include "tests/support/small_graph.h"
 
 namespace tidemark {
 namespace {

@@ -1,11 +1,11 @@
 // Profiles and peaks of static graphs, by hand.
-#include "tidemark/graph/profile.h"
+#include "tidemark/engine/graph/profile.h"
 
 #include <gtest/gtest.h>
 
-#include "support/small_graph.h"
-#include "tidemark/base/error.h"
-#include "tidemark/graph/facts.h"
+#include "tests/support/small_graph.h"
+#include "tidemark/engine/base/error.h"
+#include "tidemark/engine/graph/facts.h"
 
 namespace tidemark {
 namespace {

@@ -1,12 +1,12 @@
 // Scheduling node by node, and orders under moves.
-#include "tidemark/graph/schedule.h"
+#include "tidemark/engine/graph/schedule.h"
 
 #include <gtest/gtest.h>
 
-#include "support/small_graph.h"
-#include "tidemark/base/error.h"
-#include "tidemark/graph/order.h"
-#include "tidemark/graph/profile.h"
+#include "tests/support/small_graph.h"
+#include "tidemark/engine/base/error.h"
+#include "tidemark/engine/graph/order.h"
+#include "tidemark/engine/graph/profile.h"
 
 namespace tidemark {
 namespace {

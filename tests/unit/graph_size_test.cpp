@@ -1,9 +1,9 @@
 // Sizes over named dimensions: reading and evaluating.
-#include "tidemark/graph/size_expression.h"
+#include "tidemark/engine/graph/size_expression.h"
 
 #include <gtest/gtest.h>
 
-#include "tidemark/base/error.h"
+#include "tidemark/engine/base/error.h"
 
 namespace tidemark {
 namespace {

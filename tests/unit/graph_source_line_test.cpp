@@ -1,5 +1,5 @@
 // The user's line in a printed stack.
-#include "tidemark/graph/source_line.h"
+#include "tidemark/engine/graph/source_line.h"
 
 #include <gtest/gtest.h>
 

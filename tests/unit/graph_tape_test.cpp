@@ -1,12 +1,12 @@
 // A graph as a tape: births, deaths, modules and lines.
-#include "tidemark/graph/graph_tape.h"
+#include "tidemark/engine/graph/graph_tape.h"
 
 #include <gtest/gtest.h>
 
-#include "tidemark/graph/builder.h"
-#include "tidemark/tape/text_reader.h"
-#include "tidemark/tape/text_writer.h"
-#include "tidemark/tape/verify.h"
+#include "tidemark/engine/graph/builder.h"
+#include "tidemark/engine/tape/text_reader.h"
+#include "tidemark/engine/tape/text_writer.h"
+#include "tidemark/engine/tape/verify.h"
 
 namespace tidemark {
 namespace {

@@ -1,9 +1,9 @@
 // The interner: one id per text, forever.
-#include "tidemark/base/interner.h"
+#include "tidemark/engine/base/interner.h"
 
 #include <gtest/gtest.h>
 
-#include "tidemark/base/error.h"
+#include "tidemark/engine/base/error.h"
 
 namespace tidemark {
 namespace {

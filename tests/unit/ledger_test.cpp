@@ -1,12 +1,12 @@
 // The ledger: bytes by device and category after each event.
-#include "tidemark/replay/ledger.h"
+#include "tidemark/engine/replay/ledger.h"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 
-#include "tidemark/tape/builder.h"
-#include "tidemark/tape/text_reader.h"
+#include "tidemark/engine/tape/builder.h"
+#include "tidemark/engine/tape/text_reader.h"
 
 namespace tidemark {
 namespace {

@@ -1,12 +1,12 @@
 // The live set, and the keeper that remembers it as it was at the peak.
-#include "tidemark/replay/live_set.h"
+#include "tidemark/engine/replay/live_set.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 
-#include "tidemark/replay/peak_keeper.h"
-#include "tidemark/tape/text_reader.h"
+#include "tidemark/engine/replay/peak_keeper.h"
+#include "tidemark/engine/tape/text_reader.h"
 
 namespace tidemark {
 namespace {

@@ -1,5 +1,5 @@
 // Natural order: what people expect, and a true order whatever the names.
-#include "tidemark/base/natural_order.h"
+#include "tidemark/engine/base/natural_order.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
 // Open scopes: the innermost one, whatever ends first, and no time lost on many.
-#include "tidemark/tape/open_scopes.h"
+#include "tidemark/engine/tape/open_scopes.h"
 
 #include <gtest/gtest.h>
 
-#include "tidemark/tape/text_reader.h"
-#include "tidemark/tape/text_writer.h"
-#include "tidemark/tape/verify.h"
+#include "tidemark/engine/tape/text_reader.h"
+#include "tidemark/engine/tape/text_writer.h"
+#include "tidemark/engine/tape/verify.h"
 
 namespace tidemark {
 namespace {

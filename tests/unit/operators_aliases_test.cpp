@@ -1,5 +1,5 @@
 // Which operators return the storage of an argument.
-#include "tidemark/operators/aliases.h"
+#include "tidemark/engine/operators/aliases.h"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,13 @@
 // The terminal timeline: heights, fills, labels.
-#include "tidemark/reports/chart.h"
+#include "tidemark/engine/reports/chart.h"
 
 #include <gtest/gtest.h>
 
 #include <sstream>
 
-#include "tidemark/base/utf8.h"
-#include "tidemark/reports/chart_labels.h"
-#include "tidemark/reports/layout.h"
+#include "tidemark/engine/base/utf8.h"
+#include "tidemark/engine/reports/chart_labels.h"
+#include "tidemark/engine/reports/layout.h"
 
 namespace tidemark {
 namespace {

@@ -1,5 +1,5 @@
 // Each answer as JSON: every member of docs/formats/json.md, written out by hand.
-#include "tidemark/reports/json.h"
+#include "tidemark/engine/reports/json.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The JSON writer: shapes, escapes, exact numbers.
-#include "tidemark/reports/json_writer.h"
+#include "tidemark/engine/reports/json_writer.h"
 
 #include <gtest/gtest.h>
 

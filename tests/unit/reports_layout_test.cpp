@@ -1,9 +1,9 @@
 // Eliding, aligning, wrapping and percentages, measured in columns.
-#include "tidemark/reports/layout.h"
+#include "tidemark/engine/reports/layout.h"
 
 #include <gtest/gtest.h>
 
-#include "tidemark/base/utf8.h"
+#include "tidemark/engine/base/utf8.h"
 
 namespace tidemark {
 namespace {

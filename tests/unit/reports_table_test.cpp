@@ -1,11 +1,11 @@
 // Tables: natural where there is room, elided or cut into parts where there is not.
-#include "tidemark/reports/table.h"
+#include "tidemark/engine/reports/table.h"
 
 #include <gtest/gtest.h>
 
 #include <sstream>
 
-#include "tidemark/base/utf8.h"
+#include "tidemark/engine/base/utf8.h"
 
 namespace tidemark {
 namespace {

@@ -1,11 +1,11 @@
 // Each answer as text: what it says, and that it fits, whatever the names and sizes.
-#include "tidemark/reports/text.h"
+#include "tidemark/engine/reports/text.h"
 
 #include <gtest/gtest.h>
 
 #include <sstream>
 
-#include "tidemark/base/utf8.h"
+#include "tidemark/engine/base/utf8.h"
 
 namespace tidemark {
 namespace {

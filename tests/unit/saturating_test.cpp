@@ -1,9 +1,9 @@
 // Sums that stop at the ends of 63 bits, and the names of categories and phases.
-#include "tidemark/base/saturating.h"
+#include "tidemark/engine/base/saturating.h"
 
 #include <gtest/gtest.h>
 
-#include "tidemark/base/category.h"
+#include "tidemark/engine/base/category.h"
 
 namespace tidemark {
 namespace {

@@ -1,9 +1,9 @@
 // Scope spans: before, after and the peak inside, however scopes overlap.
-#include "tidemark/replay/scope_spans.h"
+#include "tidemark/engine/replay/scope_spans.h"
 
 #include <gtest/gtest.h>
 
-#include "tidemark/tape/text_reader.h"
+#include "tidemark/engine/tape/text_reader.h"
 
 namespace tidemark {
 namespace {

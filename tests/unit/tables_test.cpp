@@ -1,9 +1,9 @@
 // The tables behind a tape's ids.
-#include "tidemark/tape/tables.h"
+#include "tidemark/engine/tape/tables.h"
 
 #include <gtest/gtest.h>
 
-#include "tidemark/base/error.h"
+#include "tidemark/engine/base/error.h"
 
 namespace tidemark {
 namespace {

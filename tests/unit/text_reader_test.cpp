@@ -1,9 +1,9 @@
 // Tape text: what each line means, and the line and column of each mistake.
-#include "tidemark/tape/text_reader.h"
+#include "tidemark/engine/tape/text_reader.h"
 
 #include <gtest/gtest.h>
 
-#include "tidemark/base/error.h"
+#include "tidemark/engine/base/error.h"
 
 namespace tidemark {
 namespace {

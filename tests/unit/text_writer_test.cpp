@@ -1,12 +1,12 @@
 // Writing tape text: readable, and read back as it was.
-#include "tidemark/tape/text_writer.h"
+#include "tidemark/engine/tape/text_writer.h"
 
 #include <gtest/gtest.h>
 
-#include "support/tape_content.h"
-#include "tidemark/tape/builder.h"
-#include "tidemark/tape/text_reader.h"
-#include "tidemark/tape/text_tokens.h"
+#include "tests/support/tape_content.h"
+#include "tidemark/engine/tape/builder.h"
+#include "tidemark/engine/tape/text_reader.h"
+#include "tidemark/engine/tape/text_tokens.h"
 
 namespace tidemark {
 namespace {

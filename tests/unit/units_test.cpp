@@ -1,5 +1,5 @@
 // Byte counts, counts and durations: what people write in and read out.
-#include "tidemark/base/units.h"
+#include "tidemark/engine/base/units.h"
 
 #include <gtest/gtest.h>
 

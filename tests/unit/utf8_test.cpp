@@ -1,5 +1,5 @@
 // UTF-8: what is valid, how wide it prints, what is safe to print.
-#include "tidemark/base/utf8.h"
+#include "tidemark/engine/base/utf8.h"
 
 #include <gtest/gtest.h>
 

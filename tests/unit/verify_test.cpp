@@ -1,10 +1,10 @@
 // verify: a good tape has no problems, and each problem is named with its first event.
-#include "tidemark/tape/verify.h"
+#include "tidemark/engine/tape/verify.h"
 
 #include <gtest/gtest.h>
 
-#include "tidemark/tape/builder.h"
-#include "tidemark/tape/text_reader.h"
+#include "tidemark/engine/tape/builder.h"
+#include "tidemark/engine/tape/text_reader.h"
 
 namespace tidemark {
 namespace {

@@ -1,5 +1,5 @@
 // Cuts a .case file at its headings and puts it together again.
-#include "case_file.h"
+#include "tests/cases/runner/case_file.h"
 
 #include <sstream>
 

@@ -1,17 +1,17 @@
 // Each first word of a check has a small function that finds the value.
-#include "checks.h"
+#include "tests/cases/runner/checks.h"
 
 #include <algorithm>
 #include <array>
 #include <sstream>
 #include <vector>
 
-#include "tidemark/analyses/diff.h"
-#include "tidemark/analyses/leaks.h"
-#include "tidemark/analyses/lifetimes.h"
-#include "tidemark/analyses/overview.h"
-#include "tidemark/base/error.h"
-#include "tidemark/tape/verify.h"
+#include "tidemark/engine/analyses/diff.h"
+#include "tidemark/engine/analyses/leaks.h"
+#include "tidemark/engine/analyses/lifetimes.h"
+#include "tidemark/engine/analyses/overview.h"
+#include "tidemark/engine/base/error.h"
+#include "tidemark/engine/tape/verify.h"
 
 namespace tidemark::cases {
 namespace {

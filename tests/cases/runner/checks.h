@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "tapes.h"
+#include "tests/cases/runner/tapes.h"
 
 namespace tidemark::cases {
 

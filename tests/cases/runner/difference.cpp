@@ -1,5 +1,5 @@
 // The longest common subsequence of lines: reports are short, so the plain table will do.
-#include "difference.h"
+#include "tests/cases/runner/difference.h"
 
 #include <algorithm>
 #include <sstream>

@@ -6,9 +6,9 @@
 #include <iterator>
 #include <vector>
 
-#include "checks.h"
-#include "difference.h"
-#include "questions.h"
+#include "tests/cases/runner/checks.h"
+#include "tests/cases/runner/difference.h"
+#include "tests/cases/runner/questions.h"
 
 namespace {
 

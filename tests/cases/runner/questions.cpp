@@ -1,14 +1,21 @@
 // One small function per verb, in a table.
-#include "questions.h"
+#include "tests/cases/runner/questions.h"
 
 #include <array>
 #include <string_view>
 
-#include "tidemark/base/error.h"
-#include "tidemark/reports/text.h"
-#include "tidemark/tape/text_reader.h"
-#include "tidemark/tape/text_writer.h"
-#include "tidemark/tape/verify.h"
+#include "tidemark/engine/analyses/diff.h"
+#include "tidemark/engine/analyses/leaks.h"
+#include "tidemark/engine/analyses/lifetimes.h"
+#include "tidemark/engine/analyses/overview.h"
+#include "tidemark/engine/analyses/peak.h"
+#include "tidemark/engine/analyses/scopes.h"
+#include "tidemark/engine/analyses/timeline.h"
+#include "tidemark/engine/base/error.h"
+#include "tidemark/engine/reports/text.h"
+#include "tidemark/engine/tape/text_reader.h"
+#include "tidemark/engine/tape/text_writer.h"
+#include "tidemark/engine/tape/verify.h"
 
 namespace tidemark::cases {
 namespace {

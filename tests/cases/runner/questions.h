@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tapes.h"
+#include "tests/cases/runner/tapes.h"
 
 namespace tidemark::cases {
 

@@ -1,7 +1,7 @@
 // Reads tapes and options of a case.
-#include "tapes.h"
+#include "tests/cases/runner/tapes.h"
 
-#include "tidemark/tape/text_reader.h"
+#include "tidemark/engine/tape/text_reader.h"
 
 namespace tidemark::cases {
 

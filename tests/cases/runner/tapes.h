@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "case_file.h"
-#include "tidemark/analyses/answer_parts.h"
-#include "tidemark/tape/tape.h"
+#include "tests/cases/runner/case_file.h"
+#include "tidemark/engine/analyses/selection.h"
+#include "tidemark/engine/tape/tape.h"
 
 namespace tidemark::cases {
 

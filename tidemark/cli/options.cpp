@@ -1,0 +1,117 @@
+// Shared flags: names, checks, and one line of help each.
+#include "tidemark/cli/options.h"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace tidemark::cli {
+namespace {
+
+template <class T>
+std::optional<T> whole_number(const std::string& text) {
+  T value{};
+  const char* last = text.data() + text.size();
+  const auto [end, problem] = std::from_chars(text.data(), last, value);
+  if (problem != std::errc{} || end != last || value > std::numeric_limits<std::int64_t>::max())
+    return std::nullopt;
+  return value;
+}
+
+std::string shown(const std::string& text) { return text.substr(0, 40); }
+
+std::string check_count(const std::string& text) {
+  if (whole_number<std::uint64_t>(text)) return {};
+  return fmt::format("\"{}\" is not a whole number from 0 up", shown(text));
+}
+
+std::string check_units(const std::string& text) {
+  if (units_named(text)) return {};
+  return fmt::format("\"{}\" is not one of auto, B, KiB, MiB, GiB, TiB", shown(text));
+}
+
+std::string check_binding(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals != 0 && equals != std::string::npos &&
+      whole_number<std::int64_t>(text.substr(equals + 1)))
+    return {};
+  return fmt::format("\"{}\" is not NAME=NUMBER", shown(text));
+}
+
+// The last one counts when a flag is given twice: an alias can be overruled.
+CLI::Option* add_text(CLI::App& parser, const char* flag, const char* placeholder,
+                      const std::string& help, std::function<void(const std::string&)> take) {
+  return parser.add_option_function<std::string>(flag, std::move(take), help)
+      ->type_name(placeholder)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
+
+void add_step(CLI::App& parser, std::optional<std::int64_t>& step) {
+  add_text(parser, "--step", "N", "only this training step; 0 is the set-up before the first",
+           [&step](const std::string& text) { step = whole_number<std::uint64_t>(text); })
+      ->check(check_count);
+}
+
+}  // namespace
+
+void add_file(CLI::App& parser, std::string& path) {
+  parser.add_option("FILE", path, "a tape, text or binary, or an exported model (.pt2)")
+      ->required()
+      ->type_name("");
+}
+
+void add_json(CLI::App& parser, Output& output) {
+  parser.add_flag("--json", output.json, "print JSON for programs instead of text");
+}
+
+void add_output(CLI::App& parser, Output& output) {
+  add_json(parser, output);
+  add_text(parser, "--units", "U", "auto (default), B, KiB, MiB, GiB or TiB; text only",
+           [&output](const std::string& text) { output.units = *units_named(text); })
+      ->check(check_units);
+}
+
+void add_device(CLI::App& parser, std::optional<std::string>& device) {
+  add_text(parser, "--device", "NAME", "only this device, as in cuda:0",
+           [&device](const std::string& text) { device = text; });
+}
+
+void add_selection(CLI::App& parser, Selection& selection) {
+  add_device(parser, selection.device);
+  add_step(parser, selection.step);
+}
+
+void add_bind(CLI::App& parser, std::map<std::string, std::int64_t, std::less<>>& dimensions) {
+  parser.add_option_function<std::vector<std::string>>(
+            "--bind",
+            [&dimensions](const std::vector<std::string>& all) {
+              for (const std::string& text : all) {
+                const std::size_t equals = text.find('=');
+                const auto value = whole_number<std::int64_t>(text.substr(equals + 1));
+                dimensions[text.substr(0, equals)] = *value;
+              }
+            },
+            "a size of an exported model that is not fixed, as in batch=32")
+      ->type_name("NAME=N")
+      ->check(check_binding);
+}
+
+void add_count(CLI::App& parser, const char* flag, std::size_t& count, const std::string& help) {
+  add_text(parser, flag, "N", help, [&count](const std::string& text) {
+    count = *whole_number<std::uint64_t>(text);
+  })->check(check_count);
+}
+
+void add_top(CLI::App& parser, std::size_t& top, const char* of_what) {
+  add_count(parser, "--top", top, fmt::format("how many {} ({} unless told)", of_what, top));
+}
+
+void add_depth(CLI::App& parser, std::size_t& depth) {
+  const std::string unless_told = depth == 0 ? "all" : std::to_string(depth);
+  add_count(parser, "--depth", depth,
+            fmt::format("levels of modules; 0 is all ({} unless told)", unless_told));
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,28 @@
+// `tidemark peak`: the highest moment of each device.
+#include "tidemark/cli/question.h"
+#include "tidemark/engine/analyses/peak.h"
+#include "tidemark/cli/verbs/catalogue.h"
+
+namespace tidemark::cli {
+namespace {
+
+Action prepare(CLI::App& parser) {
+  auto asked = ask<PeakOptions>();
+  add_file(parser, asked->file);
+  add_bind(parser, asked->dimensions);
+  add_selection(parser, asked->options);
+  add_top(parser, asked->options.top, "of the largest storages");
+  add_output(parser, asked->output);
+  return answering(asked, &find_peak);
+}
+
+}  // namespace
+
+const Verb kPeak = {
+    "peak", "the highest moment: how much, when, and what was alive",
+    R"(  tidemark peak run.tape
+  tidemark peak run.tape --top 30            more of the largest storages
+  tidemark peak run.tape --step 1 --json     one step, for a program)",
+    &prepare};
+
+}  // namespace tidemark::cli

@@ -1,0 +1,49 @@
+// `tidemark verify`: is the tape sound?
+#include "tidemark/engine/tape/verify.h"
+
+#include <algorithm>
+
+#include "tidemark/cli/input.h"
+#include "tidemark/cli/print.h"
+#include "tidemark/cli/verbs/catalogue.h"
+
+namespace tidemark::cli {
+namespace {
+
+bool has_violations(const Diagnostics& found) {
+  return std::any_of(found.all().begin(), found.all().end(),
+                     [](const Diagnostic& d) { return d.severity != Severity::Note; });
+}
+
+// What the reader could not do right counts as much as what the events do wrong.
+Diagnostics find_violations(const Tape& tape) {
+  Diagnostics found = tape.diagnostics();
+  found.add(verify(tape));
+  return found;
+}
+
+Action prepare(CLI::App& parser) {
+  struct Given {
+    std::string file;
+    Output output;
+  };
+  auto given = std::make_shared<Given>();
+  add_file(parser, given->file);
+  add_json(parser, given->output);
+  return [given] {
+    const Diagnostics found = answer_for(given->file, find_violations);
+    print_answer(found, given->output);
+    return has_violations(found) ? kFound : kOk;
+  };
+}
+
+}  // namespace
+
+const Verb kVerify = {
+    "verify", "checks every rule of a tape and names what breaks one",
+    R"(  tidemark verify run.tape
+  tidemark verify run.tape --json
+  tidemark verify run.tape && echo sound     exit code 1 when a rule is broken)",
+    &prepare};
+
+}  // namespace tidemark::cli

@@ -1,0 +1,17 @@
+// Turns a tape's ids into the plain words of answers.
+#pragma once
+
+#include "tidemark/engine/answers/parts.h"
+#include "tidemark/engine/replay/live_set.h"
+
+namespace tidemark {
+
+// The place is the event's own: its scope, operator and source line.
+When describe(const Tables& tables, const Moment& at, const Event& event);
+When describe(const Tables& tables, const Birth& born);
+StorageFact describe(const Tables& tables, const LiveStorage& storage);
+
+const std::string& device_name(const Tables& tables, DeviceId device);
+std::int64_t allocated_bytes(const Tables& tables, const StorageState& state);
+
+}  // namespace tidemark

@@ -1,0 +1,88 @@
+// Opens, fills and merges columns.
+#include "tidemark/engine/analyses/timeline_columns.h"
+
+#include <algorithm>
+
+namespace tidemark {
+namespace {
+
+// The later point joins the earlier; of equal highs the first stays.
+void join(TimelinePoint& earlier, const TimelinePoint& later) {
+  const std::int64_t lowest = std::min(earlier.lowest, later.lowest);
+  if (later.highest > earlier.highest) earlier = later;
+  earlier.lowest = lowest;
+}
+
+void merge_pairs(std::vector<TimelinePoint>& points) {
+  const std::size_t half = (points.size() + 1) / 2;
+  for (std::size_t i = 0; i < half; ++i) {
+    points[i] = points[2 * i];
+    if (2 * i + 1 < points.size()) join(points[i], points[2 * i + 1]);
+  }
+  points.resize(half);
+}
+
+DeviceId device_numbered(std::size_t number) {
+  return DeviceId(static_cast<DeviceId::rep>(number));
+}
+
+}  // namespace
+
+TimelinePoint point_at(const Instant& when, const LedgerRow& level) {
+  return {.event = when.at.event,
+          .time_ns = when.at.time_ns,
+          .step = when.at.step,
+          .phase = when.phase,
+          .lowest = level.allocated,
+          .highest = level.allocated,
+          .categories = level.by_category};
+}
+
+void AxisPosition::move_to(std::int64_t event, std::int64_t time_ns) {
+  const std::int64_t place = axis_ == TimelineAxis::Events ? event : time_ns;
+  if (!first_) first_ = last_ = place;
+  last_ = std::max(last_, place);
+}
+
+void TimelineColumns::advance(const AxisPosition& position, const Instant& held,
+                              const Ledger& ledger) {
+  while (position.extent() / width_ >= 2 * most_) halve();
+  while (nothing_.size() <= position.extent() / width_) open(position, held, ledger);
+}
+
+void TimelineColumns::open(const AxisPosition& position, Instant held, const Ledger& ledger) {
+  grow(ledger.device_count());
+  const auto begin = static_cast<std::int64_t>(static_cast<std::uint64_t>(position.first()) +
+                                               nothing_.size() * width_);
+  if (axis_ == TimelineAxis::Time) held.at.time_ns = std::max(held.at.time_ns, begin);
+  nothing_.push_back(point_at(held, {}));
+  for (std::size_t d = 0; d < series_.size(); ++d)
+    series_[d].push_back(point_at(held, ledger.row(device_numbered(d))));
+}
+
+void TimelineColumns::grow(std::size_t device_count) {
+  while (series_.size() < device_count) series_.push_back(nothing_);
+}
+
+void TimelineColumns::take(DeviceId device, const Instant& now, const Ledger& ledger) {
+  grow(device.value + std::size_t{1});
+  TimelinePoint& column = series_[device.value].back();
+  const LedgerRow& row = ledger.row(device);
+  if (row.allocated > column.highest) join(column, point_at(now, row));
+  column.lowest = std::min(column.lowest, row.allocated);
+}
+
+void TimelineColumns::halve() {
+  merge_pairs(nothing_);
+  for (Series& series : series_) merge_pairs(series);
+  width_ *= 2;
+}
+
+std::vector<std::vector<TimelinePoint>> TimelineColumns::answer() const {
+  std::vector<Series> result = series_;
+  for (Series& series : result)
+    while (series.size() > most_) merge_pairs(series);
+  return result;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,74 @@
+// A timeline drawn into columns of equal width while its length is not yet known.
+//
+// Columns tile the axis from the first event on. When more than twice the wanted number are
+// needed, neighbours merge and the width doubles:
+//
+//   |1 4|3 2|5 5|0 1|   width 1, lowest and highest of each column
+//   |1   4|   |0   5|   width 2
+//
+// Merging keeps every low and high, and each event costs O(1) amortised.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "tidemark/engine/analyses/timeline.h"
+#include "tidemark/engine/replay/ledger.h"
+
+namespace tidemark {
+
+// When a level was reached.
+struct Instant {
+  Moment at;
+  Phase phase = Phase::Other;
+};
+TimelinePoint point_at(const Instant& when, const LedgerRow& level);
+
+// Where on the axis the events have come to. Time that runs back stands still.
+class AxisPosition {
+ public:
+  explicit AxisPosition(TimelineAxis axis) : axis_(axis) {}
+  void move_to(std::int64_t event, std::int64_t time_ns);
+  std::int64_t first() const { return first_.value_or(0); }
+  std::int64_t last() const { return last_; }
+  // How far the last event is from the first. Unsigned: times may span all 64 bits.
+  std::uint64_t extent() const {
+    return static_cast<std::uint64_t>(last_) - static_cast<std::uint64_t>(first());
+  }
+
+ private:
+  TimelineAxis axis_;
+  std::optional<std::int64_t> first_;
+  std::int64_t last_ = 0;
+};
+
+class TimelineColumns {
+ public:
+  // At most `most` columns in the answer; any width above 0 will do to begin with.
+  TimelineColumns(TimelineAxis axis, std::size_t most, std::uint64_t width)
+      : axis_(axis), most_(most), width_(width) {}
+
+  // Opens the columns up to this place on the axis; they begin with the ledger's levels, which
+  // stand since `held`.
+  void advance(const AxisPosition& position, const Instant& held, const Ledger& ledger);
+  // Takes the device's level into the newest column.
+  void take(DeviceId device, const Instant& now, const Ledger& ledger);
+  bool empty() const { return nothing_.empty(); }
+
+  // The columns by device number, merged to at most as many as wanted.
+  std::vector<std::vector<TimelinePoint>> answer() const;
+
+ private:
+  using Series = std::vector<TimelinePoint>;
+  void open(const AxisPosition& position, Instant held, const Ledger& ledger);
+  void grow(std::size_t device_count);
+  void halve();
+
+  TimelineAxis axis_;
+  std::size_t most_;
+  std::uint64_t width_;
+  Series nothing_;              // a device that is always empty: the past of one that appears late
+  std::vector<Series> series_;  // by device
+};
+
+}  // namespace tidemark

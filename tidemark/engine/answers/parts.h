@@ -1,0 +1,28 @@
+// The pieces that answers share. Answers are plain: names, not ids, so that they outlive the tape.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tidemark/engine/base/category.h"
+
+namespace tidemark {
+
+// When and where something happened; empty strings where it is not known.
+struct When {
+  std::int64_t event = -1;
+  std::int64_t time_ns = 0;
+  std::int64_t step = 0;  // 0 is the set-up before the first step
+  Phase phase = Phase::Other;
+  std::string scope, op, source;  // "layers.0.attn", "aten::mm", "train.py:12"
+};
+
+struct StorageFact {
+  std::int64_t storage = 0;  // the number in the tape
+  std::int64_t allocated_bytes = 0, requested_bytes = 0;
+  Category category = Category::Unknown;
+  std::string device;
+  When born;
+};
+
+}  // namespace tidemark

@@ -1,0 +1,34 @@
+// What the highest moment of each device tells.
+#pragma once
+
+#include <vector>
+
+#include "tidemark/engine/answers/parts.h"
+#include "tidemark/engine/base/diagnostics.h"
+
+namespace tidemark {
+
+// What one module, or what is outside of all, owns of the storages alive at the peak.
+struct ScopeShare {
+  std::string scope;  // empty: outside of all
+  std::int64_t allocated_bytes = 0;
+  CategoryBytes categories{};
+};
+
+struct DevicePeak {
+  std::string device;
+  std::int64_t allocated_bytes = 0, requested_bytes = 0;
+  When at;
+  CategoryBytes categories{};       // allocated bytes; they sum to allocated_bytes
+  std::int64_t alive_count = 0;     // storages alive at the peak
+  std::vector<StorageFact> largest;  // the largest of them first
+  std::vector<ScopeShare> owners;    // all of them by scope; they sum to allocated_bytes
+};
+
+struct PeakAnswer {
+  std::vector<DevicePeak> devices;  // in the tape's order; those without bytes left out
+  std::int64_t events = 0, steps = 0;
+  Diagnostics diagnostics;
+};
+
+}  // namespace tidemark

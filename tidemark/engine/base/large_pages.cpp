@@ -1,0 +1,24 @@
+// The one place of the engine that asks more of the system than standard C++ can.
+#include "tidemark/engine/base/large_pages.h"
+
+#include <cstdint>
+
+#if __has_include(<sys/mman.h>)
+#include <sys/mman.h>
+#endif
+
+namespace tidemark {
+
+void prefer_large_pages([[maybe_unused]] void* memory,
+                        [[maybe_unused]] std::size_t size_bytes) noexcept {
+#if defined(MADV_HUGEPAGE)
+  constexpr std::size_t kLargePage = std::size_t{2} << 20;
+  if (size_bytes < 2 * kLargePage) return;
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory);
+  const auto first = (begin + kLargePage - 1) & ~(kLargePage - 1);
+  const auto last = (begin + size_bytes) & ~(kLargePage - 1);
+  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+#endif
+}
+
+}  // namespace tidemark

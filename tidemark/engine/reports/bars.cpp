@@ -1,0 +1,75 @@
+// Draws category bars with the fills the chart uses, so that each is the other's legend.
+#include "tidemark/engine/reports/bars.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tidemark/engine/base/utf8.h"
+#include "tidemark/engine/reports/families.h"
+#include "tidemark/engine/reports/layout.h"
+
+namespace tidemark {
+namespace {
+
+constexpr std::size_t kShortestBar = 4;
+
+struct BarWidths {
+  std::size_t name = 0, bytes = 0, percent = 0, bar = 0;
+};
+
+// The bar takes what is left; where little is left, names give way and the bar goes.
+BarWidths fit(BarWidths natural, std::size_t page_width) {
+  const std::size_t numbers = 2 + 2 + natural.bytes + 2 + natural.percent;
+  const std::size_t room = page_width > numbers ? page_width - numbers : 1;
+  natural.name = std::min(natural.name, room);
+  const std::size_t left = room - natural.name;
+  natural.bar = left >= 2 + kShortestBar ? left - 2 : 0;
+  return natural;
+}
+
+std::size_t cells_for(std::int64_t bytes, std::int64_t longest, std::size_t width) {
+  if (bytes <= 0 || longest <= 0 || width == 0) return 0;
+  const double share = static_cast<double>(bytes) / static_cast<double>(longest);
+  const auto cells = std::lround(share * static_cast<double>(width));
+  return std::clamp<std::size_t>(static_cast<std::size_t>(cells), 1, width);
+}
+
+}  // namespace
+
+std::vector<std::pair<Category, std::int64_t>> sorted_categories(const CategoryBytes& categories) {
+  std::vector<std::pair<Category, std::int64_t>> sorted;
+  for (std::size_t c = 0; c < categories.size(); ++c)
+    if (categories[c] != 0) sorted.emplace_back(static_cast<Category>(c), categories[c]);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  return sorted;
+}
+
+std::string largest_part(const CategoryBytes& categories, std::int64_t total) {
+  const auto sorted = sorted_categories(categories);
+  if (sorted.empty()) return "-";
+  const auto& [category, bytes] = sorted.front();
+  return std::string(name_of(category)) + " " + percent_of(bytes, total);
+}
+
+void draw_bars(Page& page, const CategoryBytes& categories, std::int64_t total) {
+  const auto sorted = sorted_categories(categories);
+  if (sorted.empty()) return;
+  BarWidths widths;
+  for (const auto& [category, bytes] : sorted) {
+    widths.name = std::max(widths.name, display_width(name_of(category)));
+    widths.bytes = std::max(widths.bytes, display_width(page.bytes(bytes)));
+    widths.percent = std::max(widths.percent, display_width(percent_of(bytes, total)));
+  }
+  widths = fit(widths, page.width());
+  for (const auto& [category, bytes] : sorted) {
+    const Family& family = kFamilies[family_of(category)];
+    const std::size_t cells = cells_for(bytes, sorted.front().second, widths.bar);
+    page.line({{"  " + left_aligned(name_of(category), widths.name) + "  " +
+                right_aligned(page.bytes(bytes), widths.bytes) + "  " +
+                right_aligned(percent_of(bytes, total), widths.percent) + "  "},
+               {repeated(family.fill, cells), family.ink}});
+  }
+}
+
+}  // namespace tidemark

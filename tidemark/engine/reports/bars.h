@@ -1,0 +1,22 @@
+// What a sum of bytes is made of: one bar a category, largest first.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tidemark/engine/base/category.h"
+#include "tidemark/engine/reports/page.h"
+
+namespace tidemark {
+
+// Those that are not zero, most bytes first.
+std::vector<std::pair<Category, std::int64_t>> sorted_categories(const CategoryBytes& categories);
+
+// "Activation 62.0%": the largest of them, as a part of `total`; "-" when there is none.
+std::string largest_part(const CategoryBytes& categories, std::int64_t total);
+
+// Percentages are of `total`; the longest bar fills the page.
+void draw_bars(Page& page, const CategoryBytes& categories, std::int64_t total);
+
+}  // namespace tidemark

@@ -1,0 +1,20 @@
+// The timeline drawn in the terminal: a stacked area, one column of characters a slice of the axis.
+#pragma once
+
+#include "tidemark/engine/answers/timeline.h"
+#include "tidemark/engine/reports/page.h"
+
+namespace tidemark {
+
+// Draws one device of the answer over the whole axis, with steps and phases below:
+//
+//   3.00 GiB ┤      ░░░░
+//            │    ░░░░░░░░
+//   1.50 GiB ┤  ░░░░▒▒▒▒▒▒▒▒
+//            │████████████████
+//        0 B └┬──────────┬──────
+//             step 1     step 2
+//             forward  b forwar
+void draw_chart(Page& page, const TimelineAnswer& answer, const DeviceTimeline& device);
+
+}  // namespace tidemark

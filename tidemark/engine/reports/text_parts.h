@@ -1,0 +1,43 @@
+// The pieces that text reports share: words for moments and places, and whole sections.
+#pragma once
+
+#include "tidemark/engine/answers/overview.h"
+#include "tidemark/engine/reports/page.h"
+
+namespace tidemark {
+
+// "at step 2, backward, aten::mm in layers.3.mlp (train.py:41)"; long names elided to `longest`.
+std::string moment_words(const When& when, std::size_t longest);
+
+// "1 forward", "set-up": for narrow columns that say "in step".
+std::string stage_words(std::int64_t step, Phase phase);
+
+// "layers.3.mlp aten::mm train.py:41": its ends survive eliding.
+std::string place_words(std::string_view scope, std::string_view op, std::string_view source);
+
+// "1 storage", "12 storages".
+std::string counted(std::int64_t count, std::string_view noun);
+
+// "12-80", "12" for a range of one, "-" for none.
+std::string range_words(std::int64_t first, std::int64_t last);
+
+// The numbers that name storages in the tape's text form: "s12".
+std::string storage_name(std::int64_t storage);
+
+// " of cuda:0" where an answer has several devices, else nothing.
+std::string of_device(std::string_view device, std::size_t device_count);
+
+// How much and when, a device after the other.
+void add_peak_headlines(Page& page, const PeakAnswer& answer);
+// What each peak is made of, and the largest storages then.
+void add_peak_details(Page& page, const PeakAnswer& answer);
+// The tree of modules with the peak of each phase; nothing when there are none.
+void add_modules(Page& page, const ScopesAnswer& answer);
+// One chart a device; nothing when there are none.
+void add_charts(Page& page, const TimelineAnswer& answer);
+// Each diagnostic with its count and first place.
+void add_diagnostics(Page& page, const Diagnostics& diagnostics);
+// The same under a title; nothing when there are none.
+void add_notes(Page& page, const Diagnostics& diagnostics);
+
+}  // namespace tidemark

@@ -1,0 +1,104 @@
+// Writes a tape event by event: what every source uses.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "tidemark/engine/tape/open_scopes.h"
+#include "tidemark/engine/tape/storage_states.h"
+#include "tidemark/engine/tape/tape.h"
+
+namespace tidemark {
+
+class TapeWriter;
+
+// Where an event happens; an empty id means "not known".
+struct Place {
+  CallId call;
+  StackId stack;
+  StreamId stream;
+  std::optional<ScopeId> scope;  // left out: the innermost open one
+  std::optional<Phase> phase;    // left out: the phase of the builder
+};
+
+// Irregular events (a double free) are written as they come: `verify` and replay name them. An id
+// that is not of this builder's tables throws Error(BadArgument). Not for several threads at once.
+class TapeBuilder {
+ public:
+  Tables& tables() { return tables_; }
+  const Tables& tables() const { return tables_; }
+  std::size_t size() const { return spilled_ + events_.size(); }
+
+  // The time of the next event. Without it each event is one nanosecond after the last.
+  void set_time(std::int64_t time_ns) { next_time_ns_ = time_ns; }
+  Phase phase() const { return phase_; }
+  ScopeId innermost_scope() const { return open_.innermost(); }
+  const StorageStates& storages() const { return storages_; }
+
+  StorageId alloc(DeviceId device, std::int64_t bytes, Category category = Category::Unknown,
+                  const Place& place = {});
+  void free(StorageId storage, const Place& place = {});
+  void resize(StorageId storage, std::int64_t bytes, const Place& place = {});
+  void relabel(StorageId storage, Category category, const Place& place = {});
+  void input(StorageId storage, const Place& place = {});
+  void output(StorageId storage, const Place& place = {});
+
+  void begin_scope(ScopeId scope, const Place& place = {});
+  void end_scope(ScopeId scope, const Place& place = {});
+  void begin_call(CallId call, const Place& place = {});
+  void end_call(CallId call, const Place& place = {});
+  void set_phase(Phase phase, Place place = {});
+  void begin_step(const Place& place = {});
+  void mark(std::string_view text, const Place& place = {});
+  void map_segment(DeviceId device, std::uint32_t segment, std::int64_t bytes,
+                   const Place& place = {});
+  void unmap_segment(DeviceId device, std::uint32_t segment, std::int64_t bytes,
+                     const Place& place = {});
+
+  // A number for a storage that will be named before it is born, or never is. At most kBlockEvents
+  // numbers may be ahead of the events: readers take higher ones for damage.
+  StorageId new_storage();
+  // Births a storage under a number of the caller's, or of new_storage().
+  void alloc_as(StorageId storage, DeviceId device, std::int64_t bytes, Category category,
+                const Place& place = {});
+  // Writes a row of a source that keeps the histories of its storages itself: nothing is filled in,
+  // and nothing is kept but the row. Not to be mixed with the calls above that fill in.
+  void append(const Event& row);
+  void diagnose(std::string_view code, Severity severity, std::string where, std::string message,
+                std::int64_t count = 1);
+
+  // Sends each full block of events to a file as it comes. `keep` also keeps them for finish();
+  // without it memory stays flat and finish() returns only what was not yet written.
+  void spill_to(TapeWriter& writer, bool keep);
+  // Writes what is not yet in the file, full block or not.
+  void flush();
+  // Ends the tape (and the file, when spilling). The builder is empty afterwards.
+  Tape finish();
+
+  // The row that the last call wrote: what live accumulators are fed with.
+  const Event& last() const { return last_; }
+
+ private:
+  void write(Kind kind, const Place& place, Event row);
+  void check_ids(const Event& row) const;
+  void write_storage(Kind kind, StorageId storage, Event row, const Place& place);
+  void spill(std::size_t least);
+
+  Tables tables_;
+  EventColumns events_;
+  Diagnostics diagnostics_;
+  StorageStates storages_;
+  OpenScopes open_;
+  Event last_;
+  std::uint32_t storage_count_ = 0;
+  std::int64_t next_time_ns_ = 0;
+  Phase phase_ = Phase::Other;
+  TapeWriter* writer_ = nullptr;
+  bool keep_ = true;
+  std::size_t written_ = 0;  // rows of events_ already in the file
+  std::size_t spilled_ = 0;  // rows dropped from events_ after writing
+};
+
+}  // namespace tidemark

@@ -1,0 +1,127 @@
+// The events of a tape, column by column: 38 bytes an event.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <span>
+#include <utility>
+
+#include "tidemark/engine/base/large_pages.h"
+#include "tidemark/engine/tape/event.h"
+
+namespace tidemark {
+
+// An array that grows without filling or copying what it need not: large blocks move by
+// remapping, and a reader overwrites every byte anyway.
+template <class T>
+class Column {
+ public:
+  T* data() { return data_.get(); }
+  const T* data() const { return data_.get(); }
+  // Keeps the first values; the rest is not initialised.
+  void reallocate(std::size_t capacity) {
+    void* grown = std::realloc(static_cast<void*>(data_.get()), capacity * sizeof(T));
+    if (!grown) throw std::bad_alloc();
+    static_cast<void>(data_.release());
+    data_.reset(static_cast<T*>(grown));
+    prefer_large_pages(grown, capacity * sizeof(T));
+  }
+
+ private:
+  struct Free {
+    void operator()(T* data) const { std::free(static_cast<void*>(data)); }
+  };
+  std::unique_ptr<T, Free> data_;
+};
+
+class EventColumns {
+ public:
+  std::size_t size() const { return size_; }
+  void clear() { size_ = 0; }
+  void reserve(std::size_t capacity);
+  // Adds rows whose values are not initialised; the caller fills them.
+  void grow_to(std::size_t size);
+
+  void push(const Event& e) {
+    if (size_ == capacity_) reserve(capacity_ < 1024 ? 1024 : capacity_ + capacity_ / 2);
+    set(size_++, e);
+  }
+
+  Event operator[](std::size_t i) const {
+    Event e;
+    e.time_ns = time_ns_.data()[i];
+    e.bytes = bytes_.data()[i];
+    e.subject = subject_.data()[i];
+    e.scope = ScopeId(scope_.data()[i]);
+    e.stack = StackId(stack_.data()[i]);
+    e.call = CallId(call_.data()[i]);
+    e.stream = StreamId(stream_.data()[i]);
+    e.kind = static_cast<Kind>(kind_.data()[i]);
+    e.category = static_cast<Category>(category_.data()[i]);
+    e.phase = static_cast<Phase>(phase_.data()[i]);
+    e.device = DeviceId(device_.data()[i]);
+    return e;
+  }
+
+  // Calls visit(name, span of values) for each column, in the order of the file.
+  template <class Visit>
+  void for_each_column(Visit&& visit) const {
+    visit("time_ns", std::span(time_ns_.data(), size_));
+    visit("bytes", std::span(bytes_.data(), size_));
+    visit("subject", std::span(subject_.data(), size_));
+    visit("scope", std::span(scope_.data(), size_));
+    visit("stack", std::span(stack_.data(), size_));
+    visit("call", std::span(call_.data(), size_));
+    visit("stream", std::span(stream_.data(), size_));
+    visit("kind", std::span(kind_.data(), size_));
+    visit("category", std::span(category_.data(), size_));
+    visit("phase", std::span(phase_.data(), size_));
+    visit("device", std::span(device_.data(), size_));
+  }
+  template <class Visit>
+  void for_each_column(Visit&& visit) {
+    std::as_const(*this).for_each_column([&]<class T>(const char* name, std::span<const T> values) {
+      visit(name, std::span<T>(const_cast<T*>(values.data()), values.size()));
+    });
+  }
+
+  std::span<const std::int64_t> times_ns() const { return {time_ns_.data(), size_}; }
+  std::span<const std::int64_t> bytes() const { return {bytes_.data(), size_}; }
+  std::span<const std::uint32_t> subjects() const { return {subject_.data(), size_}; }
+  std::span<const std::uint32_t> scopes() const { return {scope_.data(), size_}; }
+  std::span<const std::uint32_t> stacks() const { return {stack_.data(), size_}; }
+  std::span<const std::uint32_t> calls() const { return {call_.data(), size_}; }
+  std::span<const std::uint16_t> streams() const { return {stream_.data(), size_}; }
+  std::span<const std::uint8_t> kinds() const { return {kind_.data(), size_}; }
+  std::span<const std::uint8_t> categories() const { return {category_.data(), size_}; }
+  std::span<const std::uint8_t> phases() const { return {phase_.data(), size_}; }
+  std::span<const std::uint8_t> devices() const { return {device_.data(), size_}; }
+
+  static constexpr std::size_t kBytesPerEvent = 2 * 8 + 4 * 4 + 2 + 4;
+
+ private:
+  void set(std::size_t i, const Event& e) {
+    time_ns_.data()[i] = e.time_ns;
+    bytes_.data()[i] = e.bytes;
+    subject_.data()[i] = e.subject;
+    scope_.data()[i] = e.scope.value;
+    stack_.data()[i] = e.stack.value;
+    call_.data()[i] = e.call.value;
+    stream_.data()[i] = e.stream.value;
+    kind_.data()[i] = static_cast<std::uint8_t>(e.kind);
+    category_.data()[i] = static_cast<std::uint8_t>(e.category);
+    phase_.data()[i] = static_cast<std::uint8_t>(e.phase);
+    device_.data()[i] = e.device.value;
+  }
+
+  Column<std::int64_t> time_ns_, bytes_;
+  Column<std::uint32_t> subject_, scope_, stack_, call_;
+  Column<std::uint16_t> stream_;
+  Column<std::uint8_t> kind_, category_, phase_, device_;
+  std::size_t size_ = 0, capacity_ = 0;
+};
+
+}  // namespace tidemark

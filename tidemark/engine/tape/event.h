@@ -1,0 +1,57 @@
+// One row of a tape.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "tidemark/engine/base/category.h"
+#include "tidemark/engine/base/ids.h"
+
+namespace tidemark {
+
+enum class Kind : std::uint8_t {
+  Alloc,         // a storage is born
+  Free,          // a storage dies
+  Resize,        // a storage changes size; bytes is the new size
+  Relabel,       // a storage changes category
+  ScopeBegin,    // a module call or user region begins
+  ScopeEnd,      // and ends; ends need not nest
+  CallBegin,     // an operator begins
+  CallEnd,       // and ends
+  Phase,         // the phase changes
+  Step,          // the next training step begins
+  Mark,          // a remark; the subject is its text
+  Input,         // a storage goes into a scope
+  Output,        // a storage comes out of a scope
+  SegmentMap,    // the allocator takes memory from the device
+  SegmentUnmap,  // and gives it back
+};
+inline constexpr std::size_t kKindCount = 15;
+
+std::string_view name_of(Kind kind);
+std::optional<Kind> kind_named(std::string_view name);
+
+// True for kinds whose subject is a storage.
+constexpr bool is_about_storage(Kind kind) {
+  return kind <= Kind::Relabel || kind == Kind::Input || kind == Kind::Output;
+}
+
+struct Event {
+  std::int64_t time_ns = 0;
+  std::int64_t bytes = 0;        // requested bytes
+  std::uint32_t subject = UINT32_MAX;  // a StorageId, a segment's number, or a mark's StringId
+  ScopeId scope;                 // the innermost scope, or the one that begins or ends
+  StackId stack;                 // the source line
+  CallId call;                   // the operator
+  StreamId stream;
+  Kind kind = Kind::Mark;
+  Category category = Category::Unknown;
+  Phase phase = Phase::Other;
+  DeviceId device;
+
+  StorageId storage() const { return StorageId(subject); }
+  bool operator==(const Event&) const = default;
+};
+
+}  // namespace tidemark

@@ -1,0 +1,43 @@
+// Codes and sentences of tape problems.
+#include "tidemark/engine/tape/problems.h"
+
+#include <array>
+#include <string>
+
+namespace tidemark {
+namespace {
+
+struct Entry {
+  const char* code;
+  Severity severity;
+  const char* message;
+};
+
+constexpr std::array<Entry, 10> kCatalogue = {{
+    {"double-free", Severity::Error, "a storage is freed that was freed before; ignored"},
+    {"free-unknown", Severity::Warning,
+     "a storage is freed that was never allocated; ignored (a recording that began late shows this)"},
+    {"alloc-twice", Severity::Error, "a storage is allocated while alive; the old one is taken as freed"},
+    {"dead-storage", Severity::Warning, "a storage is resized, relabelled or used while not alive; ignored"},
+    {"negative-size", Severity::Error, "a size is negative; taken as 0"},
+    {"scope-not-open", Severity::Error, "a scope ends that is not open; ignored"},
+    {"scope-left-open", Severity::Warning, "a scope never ends; its peak is the one up to the end of the tape"},
+    {"time-runs-back", Severity::Warning, "an event is earlier than the one before it"},
+    {"total-overflow", Severity::Error, "the live bytes pass 63 bits; totals stop there"},
+    {"wrong-free-size", Severity::Error, "a free names another size than its storage has; the storage's is taken"},
+}};
+
+}  // namespace
+
+void diagnose(Diagnostics& diagnostics, TapeProblem problem, std::size_t event,
+              std::int64_t count) {
+  const Entry& entry = kCatalogue[static_cast<std::size_t>(problem)];
+  diagnostics.add(entry.code, entry.severity, "event " + std::to_string(event), entry.message,
+                  count);
+}
+
+TapeProblem tape_problem(StorageProblem problem) {
+  return static_cast<TapeProblem>(static_cast<std::size_t>(problem) - 1);
+}
+
+}  // namespace tidemark

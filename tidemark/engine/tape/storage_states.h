@@ -1,0 +1,105 @@
+// What each storage is right now, and what an event changes about it.
+#pragma once
+
+#include <cstdint>
+
+#include "tidemark/engine/tape/columns.h"
+
+namespace tidemark {
+
+// What can be wrong with an event about a storage. The event is then ignored or mended, never fatal.
+enum class StorageProblem : std::uint8_t {
+  None,
+  DoubleFree,    // freed before
+  FreeUnknown,   // freed, never born
+  AllocTwice,    // born while alive: the old one is taken as freed
+  DeadOrUnknown, // resized, relabelled or used while not alive
+  NegativeSize,  // taken as 0
+};
+inline constexpr std::size_t kStorageProblemCount = 6;
+
+struct StorageState {
+  enum class Life : std::uint8_t { Unseen, Alive, Dead };
+
+  std::int64_t bytes = 0;
+  Category category = Category::Unknown;
+  DeviceId device;
+  Life life = Life::Unseen;
+
+  bool alive() const { return life == Life::Alive; }
+};
+
+// Before and after; bytes are 0 where the storage is not alive.
+struct StorageChange {
+  StorageState before, after;
+  StorageProblem problem = StorageProblem::None;
+};
+
+class StorageStates {
+ public:
+  // Applies an event whose subject is a storage.
+  StorageChange apply(const Event& e) {
+    if (e.subject >= size_) grow(e.subject);
+    StorageState& state = states_.data()[e.subject];
+    StorageChange change{state, state};
+    switch (e.kind) {
+      case Kind::Alloc: alloc(change, e); break;
+      case Kind::Free: free(change); break;
+      case Kind::Resize: resize(change, e); break;
+      case Kind::Relabel: relabel(change, e); break;
+      default: use(change); break;
+    }
+    state = change.after;
+    return change;
+  }
+
+  const StorageState& operator[](StorageId id) const { return states_.data()[id.value]; }
+  // Past every storage seen; some before it may be unseen.
+  std::size_t size() const { return size_; }
+  // Asks the processor to fetch a state that will soon be needed.
+  void prefetch(std::uint32_t subject) const {
+#if defined(__GNUC__)
+    if (subject < size_) __builtin_prefetch(states_.data() + subject, 1);
+#else
+    static_cast<void>(subject);
+#endif
+  }
+
+ private:
+  static std::int64_t checked_size(StorageChange& change, std::int64_t bytes) {
+    if (bytes >= 0) return bytes;
+    change.problem = StorageProblem::NegativeSize;
+    return 0;
+  }
+  static void alloc(StorageChange& change, const Event& e) {
+    if (change.before.alive()) change.problem = StorageProblem::AllocTwice;
+    change.after = {checked_size(change, e.bytes), e.category, e.device,
+                    StorageState::Life::Alive};
+  }
+  static void free(StorageChange& change) {
+    if (!change.before.alive()) {
+      change.problem = change.before.life == StorageState::Life::Dead
+                           ? StorageProblem::DoubleFree
+                           : StorageProblem::FreeUnknown;
+      return;
+    }
+    change.after.bytes = 0;
+    change.after.life = StorageState::Life::Dead;
+  }
+  static void resize(StorageChange& change, const Event& e) {
+    if (use(change)) change.after.bytes = checked_size(change, e.bytes);
+  }
+  static void relabel(StorageChange& change, const Event& e) {
+    if (use(change)) change.after.category = e.category;
+  }
+  static bool use(StorageChange& change) {
+    if (!change.before.alive()) change.problem = StorageProblem::DeadOrUnknown;
+    return change.before.alive();
+  }
+  void grow(std::uint32_t subject);
+
+  Column<StorageState> states_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace tidemark

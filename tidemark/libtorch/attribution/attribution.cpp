@@ -1,0 +1,345 @@
+// Notes to rows: the state of every storage, and samples of the total after each operator.
+#include "tidemark/libtorch/attribution/attribution.h"
+
+#include <algorithm>
+
+namespace tidemark::attribution {
+
+namespace {
+
+// The flags of a label are its category; but labels are given outside operators.
+bool is_outside_operators(const Note& note) {
+  if (note.kind == NoteKind::OperatorEnded) return false;
+  return note.kind == NoteKind::Labelled || !note.has(kInsideOperator);
+}
+
+}  // namespace
+
+void Attribution::take(const Note& note) {
+  if (!rules_.count_at_birth && is_outside_operators(note)) leave_operators(note.thread);
+  switch (note.kind) {
+    case NoteKind::Born: return born(note);
+    case NoteKind::Died: return died(note);
+    case NoteKind::Output: return output(note);
+    case NoteKind::OperatorEnded: return operator_ended(note);
+    case NoteKind::Labelled: return label(note.key, note.bytes, note.device, note.category());
+    default: return;  // not of storages
+  }
+}
+
+std::int64_t Attribution::accounted(std::int64_t bytes, std::uint8_t device) const {
+  const std::int64_t unit =
+      granularities_ ? (*granularities_)[device].load(std::memory_order_relaxed) : 0;
+  return unit > 1 ? (bytes + unit - 1) / unit * unit : bytes;
+}
+
+void Attribution::add_device(std::uint8_t device) {
+  now_.resize(device + 1);
+  peak_.resize(device + 1);
+  peak_moment_.resize(device + 1);
+  for (auto& marks : marks_) marks.resize(device + 1);
+}
+
+StorageNumber Attribution::add_storage(StorageKey key, std::int64_t bytes, std::uint8_t device) {
+  // An address that is given out again without a death we saw: its old storage is gone.
+  if (const auto old = index_.find(key); old != KeyIndex::kNone) forget(old);
+  StorageNumber number;
+  if (free_.empty()) {
+    number = static_cast<StorageNumber>(storages_.size());
+    storages_.emplace_back();
+  } else {
+    number = free_.back();
+    free_.pop_back();
+  }
+  storages_[number] = {key, accounted(bytes, device), moment_ + 1, Category::Unknown,
+                       State::Outside, device, 0, false};
+  index_.put(key, number);
+  return number;
+}
+
+void Attribution::forget(StorageNumber number) {
+  Storage& storage = storages_[number];
+  if (storage.state == State::Counted)
+    row(storage.device).add(storage.category, -storage.bytes);
+  index_.erase(storage.key);
+  storage.state = State::Free;
+  free_.push_back(number);
+}
+
+void Attribution::count(StorageNumber number, Category category) {
+  Storage& storage = storages_[number];
+  storage.state = State::Counted;
+  storage.category = category;
+  storage.moment = moment_ + 1;
+  row(storage.device).add(category, storage.bytes);
+  rise(storage.device);
+}
+
+void Attribution::rise(std::uint8_t device) {
+  const std::uint64_t bit = std::uint64_t{1} << (device & 63);
+  risen_[0] |= bit;
+  risen_[1] |= bit;
+}
+
+void Attribution::born(const Note& note) {
+  if (!accepts_births_) return;
+  const StorageNumber number = add_storage(note.key, note.bytes, note.device);
+  Thread& here = thread(note.thread);
+  here.is_engine &= note.has(kInBackward);
+  const bool inside = note.has(kInsideOperator) && !note.has(kOfNumber);
+  storages_[number].state = inside ? State::Inside : State::Outside;
+  storages_[number].flags = note.flags;
+  if (rules_.count_at_birth) return count_now(number, note);
+  if (inside && here.inside.empty()) settle_other_side(here);
+  if (inside) here.inside.push_back(number);
+  if (!inside && rules_.count_outside_operators) here.outside.push_back(number);
+  if (listener_) listener_->allocated(number, note);
+}
+
+void Attribution::count_now(StorageNumber number, const Note& note) {
+  const Category category = category_now(thread(note.thread), note.flags);
+  count(number, category);
+  if (listener_) listener_->born(number, note, category);
+  sample(note.has(kInBackward));
+}
+
+// Takes a storage from the list that it waits in. What dies young is near the end of it.
+void Attribution::unlist(StorageNumber number, std::uint32_t likely_thread) {
+  const auto erase_from = [number](std::vector<StorageNumber>& list) {
+    const auto found = std::find(list.rbegin(), list.rend(), number);
+    if (found == list.rend()) return false;
+    list.erase(std::next(found).base());
+    return true;
+  };
+  const auto is_found_in = [&](Thread& thread) {
+    return erase_from(thread.inside) || erase_from(thread.outside);
+  };
+  if (is_found_in(thread(likely_thread))) return;
+  for (Thread& thread : threads_)
+    if (is_found_in(thread)) return;
+}
+
+// Backwards of a GPU run on a thread of the engine, while the one that asked for them waits: when
+// one of the two is heard of, the other has left its operators.
+void Attribution::settle_other_side(const Thread& here) {
+  for (Thread& other : threads_)
+    if (other.is_engine != here.is_engine) settle_inside(other);
+}
+
+// A storage that dies outside operators has left its own, if on another thread.
+void Attribution::settle_elsewhere(StorageNumber number) {
+  for (Thread& thread : threads_)
+    if (std::count(thread.inside.begin(), thread.inside.end(), number)) return settle_inside(thread);
+}
+
+void Attribution::died(const Note& note) {
+  const StorageNumber number = index_.find(note.key);
+  if (number == KeyIndex::kNone) return;
+  if (storages_[number].state == State::Inside && !note.has(kInsideOperator))
+    settle_elsewhere(number);
+  const Storage& storage = storages_[number];
+  if (storage.state == State::Counted) {
+    if (note.has(kResizes)) hand_on(storage.category, thread(note.thread));
+  } else {
+    // Born and dead before it could count.
+    unlist(number, note.thread);
+    if (listener_) listener_->settled(number, Category::Workspace);
+  }
+  if (listener_) listener_->freed(number, note.time_ns);
+  forget(number);
+}
+
+// New memory of a storage that already was something stays that; it is born before the old dies.
+void Attribution::hand_on(Category category, Thread& thread) {
+  if (thread.inside.empty()) return;
+  Storage& heir = storages_[thread.inside.back()];
+  if (heir.category == Category::Unknown) heir.category = category;
+}
+
+void Attribution::output(const Note& note) {
+  const StorageNumber number = index_.find(note.key);
+  if (number == KeyIndex::kNone) return;
+  if (storages_[number].state == State::Counted) return set_bytes(note.key, note.bytes);
+  storages_[number].is_output = true;
+  storages_[number].device = note.device;
+  storages_[number].bytes = accounted(note.bytes, note.device);
+}
+
+void Attribution::operator_ended(const Note& note) {
+  Thread& here = thread(note.thread);
+  std::erase_if(here.inside, [&](StorageNumber number) {
+    Storage& storage = storages_[number];
+    if (!note.has(kOutputsOnly) || storage.is_output) return false;
+    storage.state = State::OutsideOnce;
+    if (listener_) listener_->settled(number, Category::Workspace);
+    return true;
+  });
+  if (here.inside.empty()) age_outside(here, note.flags);
+  settle_inside(here);
+  sample(note.has(kInBackward));
+}
+
+// Numbers that Python hands to an operator are tensors too, but die with the call: what is made
+// outside operators counts when a second one has ended.
+void Attribution::age_outside(Thread& thread, std::uint8_t flags) {
+  if (thread.outside.empty()) return;
+  const Category category = category_now(thread, flags);
+  std::erase_if(thread.outside, [&](StorageNumber number) {
+    if (storages_[number].state == State::Outside) {
+      storages_[number].state = State::OutsideOnce;
+      return false;
+    }
+    count(number, category);
+    if (listener_) listener_->settled(number, category);
+    return true;
+  });
+}
+
+void Attribution::settle_inside(Thread& thread) {
+  if (thread.inside.empty()) return;
+  const auto is_of_backward = [&](StorageNumber number) {
+    return (storages_[number].flags & kInBackward) != 0;
+  };
+  bool in_backward = is_of_backward(thread.inside.front());
+  for (const StorageNumber number : thread.inside) {
+    if (is_of_backward(number) != in_backward) {
+      sample(in_backward);
+      in_backward = !in_backward;
+    }
+    const Storage& storage = storages_[number];
+    const Category category = storage.category != Category::Unknown
+                                  ? storage.category
+                                  : category_now(thread, storage.flags);
+    if (listener_) listener_->settled(number, category);
+    count(number, category);
+  }
+  age_outside(thread, storages_[thread.inside.back()].flags);
+  thread.inside.clear();
+  sample(in_backward);
+}
+
+void Attribution::settle_outside(Thread& thread, Category category) {
+  for (const StorageNumber number : thread.outside) {
+    count(number, category);
+    if (listener_) listener_->settled(number, category);
+  }
+  thread.outside.clear();
+}
+
+void Attribution::settle(std::uint32_t id) {
+  leave_operators(id);
+  Thread& here = thread(id);
+  if (!here.outside.empty()) settle_outside(here, category_now(here, 0));
+}
+
+void Attribution::leave_operators(std::uint32_t id) {
+  Thread& here = thread(id);
+  settle_inside(here);
+  settle_other_side(here);
+}
+
+void Attribution::leave_all_operators() {
+  for (Thread& thread : threads_) settle_inside(thread);
+}
+
+// What an optimizer makes is scratch until its step is over and its state can be looked at.
+Category Attribution::category_now(const Thread& thread, std::uint8_t flags) const {
+  const bool grad_mode = (flags & kGradMode) && !thread.creates_graph;
+  if (flags & kInBackward)
+    return thread.recomputing || (rules_.recompute_by_grad_mode && grad_mode)
+               ? Category::Activation
+               : Category::Temporary;
+  if (thread.in_optimizer && thread.modules_open == 0) return Category::Temporary;
+  return Category::Activation;
+}
+
+void Attribution::label(StorageKey key, std::int64_t bytes, std::uint8_t device,
+                        Category category) {
+  StorageNumber number = index_.find(key);
+  if (number == KeyIndex::kNone) {
+    number = add_storage(key, bytes, device);
+    count(number, category);
+    if (listener_) listener_->adopted(number, device, bytes, category);
+    return;
+  }
+  Storage& storage = storages_[number];
+  if (storage.state != State::Counted) {
+    unlist(number, 0);
+    storage.device = device;
+    count(number, category);
+    if (listener_) listener_->settled(number, category);
+    return;
+  }
+  if (storage.category == category) return;
+  if (category == Category::OptimizerState) correct_peak(storage);
+  row(storage.device).move(storage.category, category, storage.bytes);
+  storage.category = category;
+  if (listener_) listener_->relabelled(number, category);
+}
+
+// A peak inside a step saw new optimizer state as scratch: nobody could know better then.
+void Attribution::correct_peak(const Storage& storage) {
+  const std::int64_t peak = peak_moment_[storage.device];
+  if (storage.category != Category::Temporary || peak < optimizer_since_) return;
+  if (storage.moment < optimizer_since_ || storage.moment > peak) return;
+  peak_[storage.device].move(Category::Temporary, Category::OptimizerState, storage.bytes);
+}
+
+void Attribution::set_bytes(StorageKey key, std::int64_t bytes) {
+  const StorageNumber number = index_.find(key);
+  if (number == KeyIndex::kNone) return;
+  Storage& storage = storages_[number];
+  const std::int64_t change = accounted(bytes, storage.device) - storage.bytes;
+  if (change == 0) return;
+  storage.bytes += change;
+  if (storage.state == State::Counted) {
+    row(storage.device).add(storage.category, change);
+    rise(storage.device);
+  }
+  if (listener_) listener_->resized(number, bytes);
+}
+
+std::optional<Category> Attribution::category_of(StorageKey key) const {
+  const StorageNumber number = index_.find(key);
+  if (number == KeyIndex::kNone || storages_[number].state != State::Counted) return std::nullopt;
+  return storages_[number].category;
+}
+
+std::optional<std::int64_t> Attribution::bytes_of(StorageKey key) const {
+  const StorageNumber number = index_.find(key);
+  if (number == KeyIndex::kNone || storages_[number].state != State::Counted) return std::nullopt;
+  return storages_[number].bytes;
+}
+
+std::uint8_t Attribution::device_of(StorageKey key) const {
+  const StorageNumber number = index_.find(key);
+  return number == KeyIndex::kNone ? 0 : storages_[number].device;
+}
+
+void Attribution::begin_optimizer(std::uint32_t thread) {
+  this->thread(thread).in_optimizer = true;
+  optimizer_since_ = moment_ + 1;
+}
+void Attribution::end_optimizer(std::uint32_t thread) { this->thread(thread).in_optimizer = false; }
+bool Attribution::in_optimizer(std::uint32_t thread) { return this->thread(thread).in_optimizer; }
+void Attribution::set_recomputing(std::uint32_t thread, bool recomputing) {
+  this->thread(thread).recomputing = recomputing;
+}
+void Attribution::set_creates_graph(std::uint32_t thread, bool creates_graph) {
+  this->thread(thread).creates_graph = creates_graph;
+}
+void Attribution::set_modules_open(std::uint32_t thread, int count) {
+  this->thread(thread).modules_open = count;
+}
+
+int Attribution::modules_open(std::uint32_t thread) { return this->thread(thread).modules_open; }
+
+std::vector<Attribution::Live> Attribution::live() const {
+  std::vector<Live> all;
+  for (const Storage& storage : storages_)
+    if (storage.state == State::Counted)
+      all.push_back({storage.bytes, storage.device, storage.category});
+  return all;
+}
+
+}  // namespace tidemark::attribution

@@ -1,0 +1,166 @@
+// What every storage is now, by device and category, and the highest moments of windows of time.
+//
+// Notes of a live process come in; rows of bytes come out. A storage that is born inside an
+// operator counts when the operator ends, if it is still alive then; what dies before was
+// workspace. Where nobody tells of ends, whatever a thread notes outside of operators tells it:
+// all of them have ended. Not for several threads at once, and it knows neither torch nor Python.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tidemark/libtorch/attribution/high_marks.h"
+#include "tidemark/libtorch/attribution/listener.h"
+#include "tidemark/libtorch/attribution/note.h"
+#include "tidemark/libtorch/attribution/row.h"
+
+namespace tidemark::attribution {
+
+struct Rules {
+  // Recomputation is what runs in a backward with gradients on; otherwise it is only what runs
+  // inside a module that is called in a backward, as PyTorch's tracker has it.
+  bool recompute_by_grad_mode = false;
+  // Storages made by no operator (a saved random state) count too; PyTorch's tracker knows only
+  // what leaves operators.
+  bool count_outside_operators = false;
+  // Storages count from their birth, and nobody tells when operators end: cheaper, but what lives
+  // only inside an operator counts like its results.
+  bool count_at_birth = false;
+};
+
+// What each device rounds requests up to; 0 for exact bytes. Grows while it is read.
+using Granularities = std::array<std::atomic<std::int64_t>, 256>;
+
+// A stretch of time whose highest moment is wanted, of forward or of backward samples.
+struct Window {
+  Rows highest;
+  std::int64_t since = 0;
+  bool in_backward = false, is_open = false;
+};
+
+class Attribution {
+ public:
+  // `granularities` outlives the object.
+  explicit Attribution(Rules rules = {}, const Granularities* granularities = nullptr)
+      : rules_(rules), granularities_(granularities) {}
+
+  void take(const Note& note);
+  // No more births; deaths are still followed.
+  void accept_births(bool accept) { accepts_births_ = accept; }
+  void count_at_birth(bool at_birth) { rules_.count_at_birth = at_birth; }
+  void set_listener(Listener* listener) { listener_ = listener; }
+
+  // Makes a storage known under this category, whatever it was before.
+  void label(StorageKey key, std::int64_t bytes, std::uint8_t device, Category category);
+  // The same storage has another size now.
+  void set_bytes(StorageKey key, std::int64_t bytes);
+  // Of a storage that counts; else nothing.
+  std::optional<Category> category_of(StorageKey key) const;
+  std::optional<std::int64_t> bytes_of(StorageKey key) const;
+  std::uint8_t device_of(StorageKey key) const;
+
+  // The optimizer's step and recomputation, on one thread.
+  void begin_optimizer(std::uint32_t thread);
+  void end_optimizer(std::uint32_t thread);
+  bool in_optimizer(std::uint32_t thread);
+  void set_recomputing(std::uint32_t thread, bool recomputing);
+  void set_creates_graph(std::uint32_t thread, bool creates_graph);
+  void set_modules_open(std::uint32_t thread, int count);
+  int modules_open(std::uint32_t thread);
+
+  // This thread, or every one, is outside operators: what those have left behind counts.
+  void leave_operators(std::uint32_t thread);
+  void leave_all_operators();
+  // Likewise, and so does what was made outside.
+  void settle(std::uint32_t thread);
+  // Looks whether this moment is a peak; operators do that when they end.
+  void sample(bool in_backward);
+  const Rows& current() const { return now_; }
+  const Rows& peak() const { return peak_; }
+  void reset_peak() { peak_ = now_; }
+
+  Window open_window(bool in_backward);
+  void reopen(Window& window);
+  void fold(Window& window);  // takes in what was highest up to now
+  void close(Window& window);
+
+  std::size_t storage_count() const { return index_.size(); }
+  struct Live {
+    std::int64_t bytes;
+    std::uint8_t device;
+    Category category;
+  };
+  std::vector<Live> live() const;
+
+ private:
+  enum class State : std::uint8_t { Free, Inside, Outside, OutsideOnce, Counted };
+  struct Storage {
+    StorageKey key = 0;
+    std::int64_t bytes = 0;   // as the device's allocator accounts them
+    std::int64_t moment = 0;  // the sample at which it began to count
+    Category category = Category::Unknown;  // before it counts: the one it inherits, if any
+    State state = State::Free;
+    std::uint8_t device = 0;
+    std::uint8_t flags = 0;  // of its birth, until it counts
+    bool is_output = false;
+  };
+  struct Thread {
+    std::vector<StorageNumber> inside, outside;  // born, not yet counted
+    std::int64_t optimizer_since = 0;
+    int modules_open = 0;
+    bool in_optimizer = false, recomputing = false, creates_graph = false;
+    bool is_engine = true;  // nothing was born here but in backwards
+  };
+
+  Thread& thread(std::uint32_t number) {
+    if (threads_.size() <= number) [[unlikely]] threads_.resize(number + 1);
+    return threads_[number];
+  }
+  void unlist(StorageNumber number, std::uint32_t likely_thread);
+  void settle_elsewhere(StorageNumber number);
+  void settle_other_side(const Thread& here);
+  void born(const Note& note);
+  void count_now(StorageNumber number, const Note& note);
+  void died(const Note& note);
+  void hand_on(Category category, Thread& thread);
+  void output(const Note& note);
+  void operator_ended(const Note& note);
+  void settle_inside(Thread& thread);
+  void age_outside(Thread& thread, std::uint8_t flags);
+  void settle_outside(Thread& thread, Category category);
+  Category category_now(const Thread& thread, std::uint8_t flags) const;
+  void correct_peak(const Storage& storage);
+
+  StorageNumber add_storage(StorageKey key, std::int64_t bytes, std::uint8_t device);
+  void count(StorageNumber number, Category category);
+  void forget(StorageNumber number);
+  void rise(std::uint8_t device);
+  Row& row(std::uint8_t device) {
+    if (now_.size() <= device) [[unlikely]] add_device(device);
+    return now_[device];
+  }
+  void add_device(std::uint8_t device);
+  std::int64_t accounted(std::int64_t bytes, std::uint8_t device) const;
+
+  Rules rules_;
+  const Granularities* granularities_;
+  Listener* listener_ = nullptr;
+  bool accepts_births_ = true;
+  KeyIndex index_;
+  std::vector<Storage> storages_;
+  std::vector<StorageNumber> free_;
+  std::vector<Thread> threads_;  // by number
+
+  Rows now_, peak_;
+  std::vector<std::int64_t> peak_moment_;
+  std::int64_t optimizer_since_ = 0;
+  std::int64_t moment_ = 0;
+  std::array<std::vector<HighMarks>, 2> marks_;  // forward, backward: one per device
+  std::array<std::uint64_t, 2> risen_{};         // devices that grew since the last sample
+  int open_windows_ = 0;
+};
+
+}  // namespace tidemark::attribution

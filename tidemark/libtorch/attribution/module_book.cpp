@@ -1,0 +1,163 @@
+// Snapshots at the borders of module calls; peaks by windows.
+#include "tidemark/libtorch/attribution/module_book.h"
+
+#include <algorithm>
+
+namespace tidemark::attribution {
+
+ModuleNumber ModuleBook::add_module() {
+  modules_.emplace_back();
+  return static_cast<ModuleNumber>(modules_.size() - 1);
+}
+
+void ModuleBook::clear() {
+  for (Module& module : modules_) {
+    attribution_.close(module.forward);
+    attribution_.close(module.backward);
+    module.stats = {};
+    module.is_known = false;
+  }
+}
+
+void ModuleBook::record(Module& module, ModuleState state, Rows rows) {
+  if (!snapshots_) return;
+  auto& list = module.stats.snapshots[static_cast<std::size_t>(state)];
+  if (list.empty()) {
+    module.stats.order.push_back(state);
+    list.reserve(4);  // few are called only once
+  }
+  list.push_back(std::move(rows));
+}
+
+void ModuleBook::keep_highest(Module& module) {
+  const auto keep = [&](Window& window, ModuleState state) {
+    auto& list = module.stats.snapshots[static_cast<std::size_t>(state)];
+    if (!window.is_open || list.empty()) return;
+    attribution_.fold(window);
+    list.back() = window.highest;
+  };
+  keep(module.forward, ModuleState::PeakForward);
+  keep(module.backward, ModuleState::PeakBackward);
+}
+
+// A new window: the one before keeps what it had.
+void ModuleBook::open(Module& module, bool in_backward) {
+  if (!snapshots_) return;
+  Window& window = in_backward ? module.backward : module.forward;
+  keep_highest(module);
+  attribution_.close(window);
+  window = attribution_.open_window(in_backward);
+  record(module, in_backward ? ModuleState::PeakBackward : ModuleState::PeakForward,
+         attribution_.current());
+}
+
+// One of the calls that made the module active is over.
+void ModuleBook::release(Module& module) {
+  if (module.active == 0 || --module.active > 0) return;
+  keep_highest(module);
+  attribution_.close(module.forward);
+  attribution_.close(module.backward);
+}
+
+void ModuleBook::begin_forward(ModuleNumber number, std::uint32_t thread, bool in_backward) {
+  Module& module = modules_[number];
+  const bool known = module.is_known;
+  module.is_known = true;
+  ++module.active;
+  auto& open_here = open_forwards_[thread];
+  open_here.push_back(number);
+  attribution_.set_modules_open(thread, static_cast<int>(open_here.size()));
+  if (known && in_backward) {
+    if (recomputing_.try_emplace(thread, number).second) attribution_.set_recomputing(thread, true);
+    record(module, ModuleState::PreRecompute, attribution_.current());
+  } else {
+    open(module, false);
+    record(module, ModuleState::PreForward, attribution_.current());
+  }
+  // A call in a backward may raise the peak of a backward that has begun before.
+  if (!module.stats.snapshots[static_cast<std::size_t>(ModuleState::PeakBackward)].empty())
+    attribution_.reopen(module.backward);
+}
+
+void ModuleBook::end_forward(ModuleNumber number, std::uint32_t thread, bool in_backward) {
+  auto& open_here = open_forwards_[thread];
+  const auto call = std::find(open_here.rbegin(), open_here.rend(), number);
+  if (call == open_here.rend()) return;
+  open_here.erase(std::next(call).base());
+  attribution_.set_modules_open(thread, static_cast<int>(open_here.size()));
+  stop_recomputing(number, thread);
+  Module& module = modules_[number];
+  record(module, in_backward ? ModuleState::PostRecompute : ModuleState::PostForward,
+         attribution_.current());
+  release(module);
+}
+
+void ModuleBook::stop_recomputing(ModuleNumber number, std::uint32_t thread) {
+  const auto outermost = recomputing_.find(thread);
+  if (outermost == recomputing_.end() || outermost->second != number) return;
+  recomputing_.erase(outermost);
+  attribution_.set_recomputing(thread, false);
+}
+
+void ModuleBook::abandon_forward(ModuleNumber number, std::uint32_t thread) {
+  auto& open_here = open_forwards_[thread];
+  while (std::find(open_here.begin(), open_here.end(), number) != open_here.end()) {
+    const ModuleNumber innermost = open_here.back();
+    open_here.pop_back();
+    stop_recomputing(innermost, thread);
+    release(modules_[innermost]);
+  }
+  attribution_.set_modules_open(thread, static_cast<int>(open_here.size()));
+}
+
+void ModuleBook::begin_backward(ModuleNumber number, std::uint32_t thread) {
+  Module& module = modules_[number];
+  ++module.active;
+  in_backward_.push_back({number, thread});
+  open(module, true);
+  record(module, ModuleState::PreBackward, attribution_.current());
+}
+
+void ModuleBook::end_backward(ModuleNumber number) {
+  Module& module = modules_[number];
+  record(module, ModuleState::PostBackward, attribution_.current());
+  const auto open = std::find_if(in_backward_.rbegin(), in_backward_.rend(),
+                                 [&](const OpenBackward& one) { return one.module == number; });
+  if (open == in_backward_.rend()) return;
+  in_backward_.erase(std::next(open).base());
+  release(module);
+}
+
+void ModuleBook::finish_backward(std::uint32_t thread) {
+  std::erase_if(in_backward_, [&](const OpenBackward& one) {
+    if (one.thread != thread) return false;
+    release(modules_[one.module]);
+    return true;
+  });
+}
+
+void ModuleBook::close_all() {
+  in_backward_.clear();
+  for (Module& module : modules_) {
+    module.active = std::min(module.active, 1);
+    release(module);
+  }
+  for (const auto& [thread, _] : open_forwards_) attribution_.set_modules_open(thread, 0);
+  open_forwards_.clear();
+  for (auto& [thread, _] : recomputing_) attribution_.set_recomputing(thread, false);
+  recomputing_.clear();
+}
+
+const ModuleStats& ModuleBook::stats(ModuleNumber number) {
+  keep_highest(modules_[number]);
+  return modules_[number].stats;
+}
+
+Rows ModuleBook::local_peak(ModuleNumber number) {
+  Module& module = modules_[number];
+  keep_highest(module);
+  const auto& backward = module.stats.snapshots[static_cast<std::size_t>(ModuleState::PeakBackward)];
+  return backward.empty() ? module.forward.highest : module.backward.highest;
+}
+
+}  // namespace tidemark::attribution

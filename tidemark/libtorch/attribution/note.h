@@ -1,0 +1,56 @@
+// What a live process tells of its storages and modules: 32 bytes that an allocator's callback can
+// afford.
+#pragma once
+
+#include <cstdint>
+
+#include "tidemark/engine/base/category.h"
+#include "tidemark/libtorch/attribution/key_index.h"
+
+namespace tidemark::attribution {
+
+using ModuleNumber = std::uint32_t;
+
+enum class NoteKind : std::uint8_t {
+  Born,           // a storage was allocated
+  Died,           // and freed
+  Output,         // an operator returns this storage, on this device
+  OperatorEnded,  // an operator of the program is done: what it leaves behind counts from now on
+  // For one tracker:
+  Labelled,       // this storage is of a category
+  Passed,         // this storage is one of several that the next border of a forward passes
+  ForwardBegan,   // a module is called with this storage (0: with none, or with those passed)
+  ForwardEnded,   // and returns this one
+  BackwardBegan,
+  BackwardEnded,
+};
+
+// Where the thread was when the note was written.
+enum NoteFlags : std::uint8_t {
+  kInsideOperator = 1,
+  kInBackward = 2,   // the autograd engine was running
+  kGradMode = 4,     // gradients were recorded
+  kResizes = 8,      // inside an operator that may give storages a new size
+  kOutputsOnly = 16, // OperatorEnded: storages that were not named as Output do not count
+  kFailed = 32,      // ForwardEnded: the module raised
+  kEndsWithBackward = 64,  // ForwardBegan: no gradient of the module's inputs will tell its end
+  kOfNumber = 128  // Born: a tensor made of a number that an operator is given
+};
+
+struct Note {
+  std::int64_t time_ns = 0;  // 0 where nobody asked for times
+  StorageKey key = 0;
+  std::int64_t bytes = 0;  // of a module's note: its number
+  std::uint32_t thread = 0;
+  NoteKind kind = NoteKind::Born;
+  std::uint8_t device = 0;  // a number of the recorder's list of devices
+  std::uint8_t flags = 0;   // of a Labelled one: the category
+  std::uint8_t to = 0;      // the tracker it is for; 0 for all
+
+  bool has(NoteFlags flag) const { return (flags & flag) != 0; }
+  ModuleNumber module() const { return static_cast<ModuleNumber>(bytes); }
+  Category category() const { return static_cast<Category>(flags); }
+};
+static_assert(sizeof(Note) == 32);
+
+}  // namespace tidemark::attribution

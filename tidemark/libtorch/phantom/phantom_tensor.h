@@ -1,0 +1,56 @@
+// Phantom tensors: every property of a CUDA tensor but memory. And their twins on the meta device.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+
+#include "tidemark/engine/base/ids.h"
+#include "tidemark/engine/tape/builder.h"
+
+namespace tidemark::phantom {
+
+struct KnownBytes;
+
+// What stands behind a phantom storage instead of memory: the context of its data pointer.
+struct StorageRecord {
+  c10::DeviceIndex device = 0;
+  std::int64_t bytes = 0;
+  void* address = nullptr;
+  StorageId id;
+  std::uint32_t session = 0;  // whose log knows the id
+  std::shared_ptr<KnownBytes> known;  // null: nothing is known of the values
+};
+
+// A plain CUDA tensor of ours: the CUDA backend bit and no Python key (fake tensors have both).
+inline bool is_phantom(const at::Tensor& tensor) {
+  if (!tensor.defined()) return false;
+  const auto keys = tensor.unsafeGetTensorImpl()->key_set();
+  return keys.has_backend(c10::BackendComponent::CUDABit) && !keys.has(c10::DispatchKey::Python);
+}
+
+// Null for a storage that is not ours.
+StorageRecord* record_of(const c10::Storage& storage);
+inline StorageRecord* record_of(const at::Tensor& tensor) { return record_of(tensor.storage()); }
+
+// A new storage, its birth reported at this place. Throws OutOfMemoryError under that policy.
+c10::Storage new_storage(c10::DeviceIndex device, std::int64_t bytes, const Place& place);
+// Gives a storage that a meta kernel made an address, a record and a birth; no-op when it has one.
+void adopt_storage(const c10::Storage& storage, c10::DeviceIndex device, const Place& place);
+// Reports that a storage has grown or shrunk since its record was made.
+void settle_size(const c10::Storage& storage, const Place& place);
+
+// What a phantom holds is a gradient from now on; no-op for anything that has no storage of ours.
+void label_gradient(const at::Tensor& tensor);
+
+struct TensorLayout {
+  c10::IntArrayRef sizes, strides;
+  std::int64_t offset = 0;
+};
+at::Tensor make_phantom(c10::Storage storage, caffe2::TypeMeta dtype, const TensorLayout& layout);
+// Puts a phantom over another storage, its device unchanged.
+void put_over(const at::Tensor& phantom, c10::Storage storage);
+// A meta tensor over the same storage object, so that views alias.
+at::Tensor make_twin(const at::Tensor& phantom);
+
+}  // namespace tidemark::phantom

@@ -1,0 +1,224 @@
+// Hooks on autograd's nodes, in C++: no Python, no cycles.
+#include "tidemark/libtorch/recorder/gradients.h"
+
+#include <c10/util/SmallVector.h>
+#include <torch/csrc/autograd/engine.h>
+#include <torch/csrc/autograd/function.h>
+#include <torch/csrc/autograd/function_hook.h>
+#include <torch/csrc/autograd/graph_task.h>
+#include <torch/csrc/autograd/variable.h>
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+namespace tidemark::recorder {
+namespace {
+
+using torch::autograd::Node;
+using torch::autograd::variable_list;
+namespace impl = torch::autograd::impl;
+
+bool will_run(Node* node) {
+  const auto* wanted = torch::autograd::get_current_graph_task_exec_info();
+  if (wanted && !wanted->empty()) {
+    const auto found = wanted->find(node);
+    return found != wanted->end() && found->second.should_execute();
+  }
+  const auto* all = torch::autograd::get_current_graph_task_nodes_in_graph();
+  return all && all->count(node) > 0;
+}
+
+using WeakTensor = c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
+
+// What hands over a gradient. The hooks on a node must not hold nodes, so the pointer is only
+// looked up among those of a backward. A leaf gets a new node for every graph.
+struct AwaitedNode {
+  Node* node = nullptr;
+  std::optional<WeakTensor> leaf;
+
+  bool will_run() const {
+    if (!leaf) return recorder::will_run(node);
+    auto alive = leaf->lock();
+    if (!alive) return false;
+    const auto accumulator = impl::try_get_grad_accumulator(at::Tensor(std::move(alive)));
+    return accumulator && recorder::will_run(accumulator.get());
+  }
+};
+
+// The gradients that one action waits for; shared by the hooks of all its tensors.
+class AwaitedGradients {
+ public:
+  AwaitedGradients(Await await, GradientAction action, std::size_t count)
+      : await_(await), action_(std::move(action)), nodes_(count) {}
+
+  void set_node(std::size_t index, Node* node) { nodes_[index].node = node; }
+  void set_leaf(std::size_t index, const at::Tensor& leaf) {
+    nodes_[index].leaf = WeakTensor(leaf.getIntrusivePtr());
+  }
+
+  void arrived(std::size_t index, const at::Tensor& gradient) {
+    std::vector<at::Tensor> gradients;
+    {
+      const std::lock_guard lock(lock_);
+      Progress& progress = progress_of(current_backward());
+      if (action_.wants_gradients) {
+        progress.gradients.resize(nodes_.size());
+        progress.gradients[index] = gradient;
+      }
+      if (++progress.seen != progress.awaited) return;
+      gradients = std::move(progress.gradients);
+      has_run_ = true;
+    }
+    action_(gradients);
+  }
+
+  bool has_run() const { return has_run_; }
+
+ private:
+  struct Progress {
+    int backward, seen = 0, awaited = 1;
+    std::vector<at::Tensor> gradients;
+  };
+
+  Progress& progress_of(int backward) {
+    const auto known = std::find_if(progress_.begin(), progress_.end(),
+                                    [&](const Progress& one) { return one.backward == backward; });
+    if (known != progress_.end()) return *known;
+    // Backwards nest (reentrant checkpoints), but only a few deep.
+    if (progress_.size() >= 8) progress_.erase(progress_.begin());
+    progress_.push_back({backward});
+    // The one whose gradient is here needs no looking up.
+    if (await_ == Await::All && nodes_.size() > 1)
+      progress_.back().awaited = static_cast<int>(
+          std::count_if(nodes_.begin(), nodes_.end(),
+                        [](const AwaitedNode& node) { return node.will_run(); }));
+    return progress_.back();
+  }
+
+  const Await await_;
+  const GradientAction action_;
+  c10::SmallVector<AwaitedNode, 2> nodes_;
+  std::mutex lock_;
+  c10::SmallVector<Progress, 1> progress_;
+  bool has_run_ = false;
+};
+
+class GradientHook final : public torch::autograd::FunctionPreHook {
+ public:
+  GradientHook(std::shared_ptr<AwaitedGradients> awaited, std::size_t index, std::size_t output)
+      : awaited_(std::move(awaited)), index_(index), output_(output) {}
+
+  variable_list operator()(const variable_list& gradients) override {
+    awaited_->arrived(index_, output_ < gradients.size() ? gradients[output_] : at::Tensor());
+    return gradients;
+  }
+  // Compiled backwards leave it out instead of failing.
+  void compiled_args(torch::dynamo::autograd::CompiledNodeArgs&) const override {}
+
+ private:
+  std::shared_ptr<AwaitedGradients> awaited_;
+  std::size_t index_, output_;
+};
+
+struct HookedLeaf {
+  WeakTensor leaf;
+  std::shared_ptr<AwaitedGradients> awaited;
+  RemoveHook remove;
+};
+std::mutex g_leaves_lock;
+std::vector<HookedLeaf> g_leaves;
+HookLeaf g_hook_leaf;
+
+// For programs without Python.
+RemoveHook hook_leaf_directly(const at::Tensor& leaf, std::function<void(const at::Tensor&)> hook) {
+  const unsigned number =
+      leaf.register_hook([hook = std::move(hook)](at::Tensor gradient) { hook(gradient); });
+  const WeakTensor weak(leaf.getIntrusivePtr());
+  return [weak, number] {
+    if (auto alive = weak.lock()) at::Tensor(std::move(alive)).remove_hook(number);
+  };
+}
+
+// A leaf outlives its graphs: hooks that did their work are taken away when the next one comes.
+void remove_old_hooks(const at::Tensor& leaf) {
+  std::vector<RemoveHook> old;
+  {
+    const std::lock_guard lock(g_leaves_lock);
+    std::erase_if(g_leaves, [&](HookedLeaf& one) {
+      const bool is_same = one.leaf._unsafe_get_target() == leaf.unsafeGetTensorImpl();
+      if (!one.leaf.expired() && !(is_same && one.awaited->has_run())) return false;
+      if (!one.leaf.expired()) old.push_back(std::move(one.remove));
+      return true;
+    });
+  }
+  for (const RemoveHook& remove : old) remove();
+}
+
+void hook_leaf(const at::Tensor& leaf, const std::shared_ptr<AwaitedGradients>& awaited,
+               std::size_t index) {
+  remove_old_hooks(leaf);
+  awaited->set_leaf(index, leaf);
+  const auto hook = [awaited, index](const at::Tensor& gradient) {
+    awaited->arrived(index, gradient);
+  };
+  RemoveHook remove = g_hook_leaf ? g_hook_leaf(leaf, hook) : hook_leaf_directly(leaf, hook);
+  const std::lock_guard lock(g_leaves_lock);
+  g_leaves.push_back({WeakTensor(leaf.getIntrusivePtr()), awaited, std::move(remove)});
+}
+
+void hook(const at::Tensor& tensor, const std::shared_ptr<AwaitedGradients>& awaited,
+          std::size_t index) {
+  if (tensor.is_leaf()) return hook_leaf(tensor, awaited, index);
+  const auto& node = tensor.grad_fn();
+  awaited->set_node(index, node.get());
+  node->add_tensor_pre_hook(std::make_unique<GradientHook>(awaited, index, tensor.output_nr()));
+}
+
+}  // namespace
+
+void await_gradients(at::TensorList tensors, Await await, GradientAction action) {
+  const auto count = static_cast<std::size_t>(
+      std::count_if(tensors.begin(), tensors.end(),
+                    [](const at::Tensor& tensor) { return tensor.requires_grad(); }));
+  if (count == 0) return;
+  const auto awaited = std::make_shared<AwaitedGradients>(await, std::move(action), count);
+  std::size_t index = 0;
+  for (const at::Tensor& tensor : tensors)
+    if (tensor.requires_grad()) hook(tensor, awaited, index++);
+}
+
+void set_leaf_hooker(HookLeaf hook_leaf) { g_hook_leaf = std::move(hook_leaf); }
+
+void forget_awaited_leaves() {
+  std::vector<HookedLeaf> leaves;
+  {
+    const std::lock_guard lock(g_leaves_lock);
+    leaves.swap(g_leaves);
+  }
+  for (const HookedLeaf& one : leaves)
+    if (!one.leaf.expired()) one.remove();
+}
+
+int current_backward() { return torch::autograd::get_current_graph_task_id(); }
+
+void at_end_of_backward(std::function<void()> done, std::function<void()> abandoned) {
+  // The engine drops its callbacks without running them when the backward fails.
+  struct End {
+    std::function<void()> abandoned;
+    bool is_done = false;
+    ~End() {
+      if (!is_done) abandoned();
+    }
+  };
+  auto end = std::make_shared<End>();
+  end->abandoned = std::move(abandoned);
+  torch::autograd::Engine::get_default_engine().queue_callback(
+      [end = std::move(end), done = std::move(done)] {
+        end->is_done = true;
+        done();
+      });
+}
+
+}  // namespace tidemark::recorder

@@ -1,0 +1,217 @@
+// Notes in without a lock, out to the attributions under one.
+#include "tidemark/libtorch/recorder/recorder.h"
+
+#include <ATen/core/grad_mode.h>
+#include <pthread.h>
+#include <torch/csrc/autograd/graph_task.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include "tidemark/libtorch/recorder/allocators.h"
+
+namespace tidemark::recorder {
+
+using namespace attribution;
+
+constinit thread_local ThreadState t_state;
+
+void give_number(ThreadState& thread) noexcept {
+  static std::atomic<std::uint32_t> next{1};
+  thread.id = next.fetch_add(1, std::memory_order_relaxed);
+}
+
+Recorder* const Recorder::the_one_ = make();
+
+Recorder* Recorder::make() {
+  pthread_atfork(nullptr, nullptr, [] { instance().forget_in_child(); });
+  return new Recorder();
+}
+
+std::int64_t Recorder::now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+Note Recorder::here(NoteKind kind) noexcept {
+  ThreadState& thread = this_thread();
+  Note note;
+  note.kind = kind;
+  note.thread = thread.id;
+  if (times_.load(std::memory_order_relaxed)) note.time_ns = now_ns();
+  note.flags = place(thread);
+  return note;
+}
+
+void Recorder::push(const Note& note, Caller caller) noexcept {
+  if (caller == kHoldsNothing) make_room();
+  ring_.push(note);
+}
+
+// Whoever holds no lock waits a while for room instead of losing a note; but not forever, since
+// the one who empties the ring may wait for this thread.
+void Recorder::make_room() noexcept {
+  constexpr int kPatience = 100'000;
+  for (int i = 0; i < kPatience && ring_.size() > ring_.capacity() / 4 * 3; ++i)
+    if (!drain_if_free()) std::this_thread::yield();
+}
+
+void Recorder::note_birth(StorageKey key, std::int64_t bytes, std::uint8_t device,
+                          Caller caller) noexcept {
+  ThreadState& thread = this_thread();
+  if (thread.is_pretending) return;
+  Note note = here(NoteKind::Born);
+  check_state();
+  if (note.has(kInsideOperator))
+    thread.has_news = true;
+  else
+    thread.outside_news = 2;
+  if (torch::autograd::get_current_graph_task_id() != -1) note.flags |= kInBackward;
+  if (at::GradMode::is_enabled()) note.flags |= kGradMode;
+  note.key = key;
+  note.bytes = bytes;
+  note.device = device;
+  push(note, caller);
+}
+
+void Recorder::note_death(StorageKey key, Caller caller) noexcept {
+  if (!listening_.load(std::memory_order_relaxed)) return;
+  ThreadState& thread = this_thread();
+  if (thread.resizes) thread.has_news = true;
+  Note note = here(NoteKind::Died);
+  note.key = key;
+  push(note, caller);
+}
+
+void Recorder::note_output(StorageKey key, std::int64_t bytes, std::uint8_t device) noexcept {
+  Note note = here(NoteKind::Output);
+  note.key = key;
+  note.bytes = bytes;
+  note.device = device;
+  push(note);
+}
+
+void Recorder::note_operator_end(std::uint8_t more_flags) noexcept {
+  ThreadState& thread = this_thread();
+  const bool wanted = wants_sample_.load(std::memory_order_relaxed);
+  if (!thread.has_news && thread.outside_news == 0 && !wanted) return;
+  if (wanted) wants_sample_.store(false, std::memory_order_relaxed);
+  if (thread.outside_news > 0) --thread.outside_news;
+  thread.has_news = false;
+  Note note = here(NoteKind::OperatorEnded);
+  note.flags |= more_flags;
+  if (torch::autograd::get_current_graph_task_id() != -1) note.flags |= kInBackward;
+  if (at::GradMode::is_enabled()) note.flags |= kGradMode;
+  push(note);
+  drain_many();
+}
+
+void Recorder::tell(NoteTaker& taker, Note note) noexcept {
+  note.to = taker.number_;
+  check_state();
+  make_room();
+  if (note.to != 0 && ring_.push(note)) return drain_many();
+  const Quiet quiet;
+  taker.take(note);
+}
+
+void Recorder::drain() {
+  Note note;
+  while (ring_.pop(note)) {
+    ++noted_;
+    for (NoteTaker* const one : takers_)
+      if (note.to == 0 || note.to == one->number_) one->take(note);
+  }
+}
+
+void Recorder::drain_many() noexcept {
+  constexpr std::size_t kMany = 4096;
+  if (ring_.size() > kMany) drain_if_free();
+}
+
+bool Recorder::drain_if_free() noexcept {
+  const std::unique_lock lock(lock_, std::try_to_lock);
+  if (lock) drain();
+  return lock.owns_lock();
+}
+
+void Recorder::attach(NoteTaker* taker) {
+  const Quiet quiet;
+  const auto is_taken = [&](int number) {
+    return std::any_of(takers_.begin(), takers_.end(),
+                       [&](const NoteTaker* one) { return one->number_ == number; });
+  };
+  int number = 1;
+  while (number <= UINT8_MAX && is_taken(number)) ++number;
+  taker->number_ = static_cast<std::uint8_t>(number <= UINT8_MAX ? number : 0);
+  takers_.push_back(taker);
+  listening_ = true;
+}
+
+void Recorder::detach(NoteTaker* taker) {
+  const Quiet quiet;
+  std::erase(takers_, taker);
+  listening_ = !takers_.empty();
+}
+
+void Recorder::note_out_of_memory(std::int64_t wanted, const std::string& device) noexcept {
+  try {
+    const Quiet quiet;
+    for (NoteTaker* const one : takers_) one->run_out_of_memory(wanted, device);
+  } catch (...) {
+    // The program's own error is on its way; ours must not take its place.
+  }
+}
+
+void Recorder::start(const Wanted& wanted) {
+  if (starts_++ == 0) {
+    install_allocators();
+    recording_ = true;
+  }
+  operator_starts_ += wanted.operators;
+  output_starts_ += wanted.outputs;
+  time_starts_ += wanted.times;
+  times_ = time_starts_ > 0;
+  follow_operators();
+  check_state();
+}
+
+void Recorder::stop(const Wanted& wanted) {
+  operator_starts_ -= wanted.operators;
+  output_starts_ -= wanted.outputs;
+  time_starts_ -= wanted.times;
+  times_ = time_starts_ > 0;
+  follow_operators();
+  if (--starts_ > 0) return;
+  recording_ = false;
+  remove_allocators();
+}
+
+// A forked child (a loader's worker) says nothing: its storages are not the parent's.
+void Recorder::forget_in_child() {
+  recording_ = false;
+  listening_ = false;
+}
+
+std::uint8_t Recorder::device_number(const std::string& name) {
+  const std::lock_guard lock(devices_lock_);
+  const auto found = std::find(devices_.begin(), devices_.end(), name);
+  const auto number = static_cast<std::uint8_t>(found - devices_.begin());
+  if (found != devices_.end()) return number;
+  devices_.push_back(name);
+  // CUDA's caching allocator rounds to 512 bytes, unless it is told not to cache.
+  const char* uncached = std::getenv("PYTORCH_NO_CUDA_MEMORY_CACHING");
+  if (name.starts_with("cuda") && (!uncached || std::atoi(uncached) == 0))
+    granularities_[number] = 512;
+  return number;
+}
+
+std::string Recorder::device_name(std::uint8_t number) {
+  const std::lock_guard lock(devices_lock_);
+  return devices_.at(number);
+}
+
+}  // namespace tidemark::recorder

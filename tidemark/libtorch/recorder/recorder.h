@@ -1,0 +1,141 @@
+// The one recorder of the process: allocators and operators write notes, trackers hear them.
+//
+// Writers never wait: notes go through a ring buffer. Whoever asks something, or finds many of them
+// outside an allocator's callback, empties it into every attached NoteTaker under the recorder's
+// lock. Notes that wait until there are many are understood faster than one by one.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "tidemark/libtorch/attribution/attribution.h"
+#include "tidemark/libtorch/attribution/note.h"
+#include "tidemark/libtorch/recorder/ring.h"
+
+namespace tidemark::recorder {
+
+using attribution::Note;
+using attribution::NoteKind;
+using attribution::StorageKey;
+
+// What a thread is doing; only the thread itself touches it.
+struct ThreadState {
+  std::uint32_t id = 0;
+  int operator_depth = 0;     // operators of the program and those inside them, as records tell
+  int marked_kernels = 0;     // kernels under way that mark_operators put there
+  bool has_news = false;      // notes since the operator began
+  bool resizes = false;       // the operator gives storages new sizes
+  int outside_news = 0;       // operators that must end until outside births are settled
+  bool in_python = false;     // the operator was called where a wrapper of tensors is taken apart
+  bool is_pretending = false; // inside an operator of a fake mode that nobody tracks
+  bool inside_by_state = false; // the last note was written inside an operator, by the state
+  bool is_unrecorded = false; // so it was when records took over: of that operator there is none
+};
+// Found by one instruction: it is asked for several times an operator.
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local ThreadState t_state;
+void give_number(ThreadState& thread) noexcept;
+inline ThreadState& this_thread() noexcept {
+  if (t_state.id == 0) [[unlikely]] give_number(t_state);
+  return t_state;
+}
+
+// Who hears all notes and those for it alone, under the recorder's lock.
+class NoteTaker {
+ public:
+  virtual ~NoteTaker() = default;
+  virtual void take(const Note& note) = 0;
+  virtual void run_out_of_memory(std::int64_t wanted, const std::string& device) = 0;
+
+ private:
+  friend class Recorder;
+  std::uint8_t number_ = 0;  // as notes name it; 0 if there were too many at once
+};
+
+class Recorder {
+ public:
+  static Recorder& instance() noexcept { return *the_one_; }
+
+  // From allocators, on any thread, at any time. Never throws, waits or allocates.
+  // A caller that holds an allocator's lock says so: the ring is then never emptied here.
+  enum Caller : bool { kHoldsNothing, kHoldsLock };
+  void note_birth(StorageKey key, std::int64_t bytes, std::uint8_t device,
+                  Caller caller = kHoldsNothing) noexcept;
+  void note_death(StorageKey key, Caller caller = kHoldsNothing) noexcept;
+  void note_output(StorageKey key, std::int64_t bytes, std::uint8_t device) noexcept;
+  void note_operator_end(std::uint8_t more_flags) noexcept;
+  // Records have taken over from the state: has the thread left the operator it was in by then?
+  void catch_up(ThreadState& thread, bool begins_operator) noexcept;
+  // An allocator has failed; outside its locks.
+  void note_out_of_memory(std::int64_t wanted, const std::string& device) noexcept;
+  // True while somebody wants births.
+  bool wants_outputs() const noexcept { return output_starts_ > 0; }
+  bool is_recording() const noexcept { return recording_.load(std::memory_order_relaxed); }
+
+  void attach(NoteTaker* taker);
+  void detach(NoteTaker* taker);
+  // A note of what this thread does now, and one like it told to one taker. It is never lost.
+  Note here(NoteKind kind) noexcept;
+  void tell(NoteTaker& taker, Note note) noexcept;
+  // What a tracker needs beside births and deaths.
+  struct Wanted {
+    bool operators = false;  // whether it happened inside one of the program
+    bool outputs = false;    // and what they return, on which device
+    bool times = false;
+  };
+  // Births are followed while at least one start is without its stop.
+  void start(const Wanted& wanted);
+  void stop(const Wanted& wanted);
+
+  // The recorder's lock, with every note so far handed on. Hold it to talk to a NoteTaker.
+  class Quiet {
+   public:
+    Quiet() : lock_(instance().lock_) { instance().drain(); }
+
+   private:
+    std::unique_lock<std::mutex> lock_;
+  };
+
+  // Somebody made storages known outside operators: the next one must look for a peak.
+  void want_sample() noexcept { wants_sample_.store(true, std::memory_order_relaxed); }
+  std::uint64_t dropped() const { return ring_.dropped(); }
+  std::uint64_t noted() const { return noted_; }
+  void forget_in_child();
+
+  // Devices by number, for all trackers of the process.
+  std::uint8_t device_number(const std::string& name);
+  std::string device_name(std::uint8_t number);
+  const attribution::Granularities* granularities() const { return &granularities_; }
+
+  static std::int64_t now_ns();
+
+ private:
+  Recorder() : ring_(1 << 14) {}
+  static Recorder* make();
+  static Recorder* const the_one_;  // never destroyed: storages outlive every static object
+  void push(const Note& note, Caller caller = kHoldsNothing) noexcept;
+  void drain();
+  bool drain_if_free() noexcept;
+  void drain_many() noexcept;
+  void make_room() noexcept;
+  // How operators are followed: places.cpp.
+  std::uint8_t place(ThreadState& thread) noexcept;  // flags of a note written now
+  void check_state() noexcept;
+  void follow_operators();
+
+  Ring<Note> ring_;
+  std::atomic<bool> recording_{false}, listening_{false}, wants_sample_{false}, times_{false};
+  // Borders are known from the state of dispatch alone, and whether that was ever not enough.
+  std::atomic<bool> reads_state_{false}, needs_records_{false};
+  std::mutex lock_;
+  std::vector<NoteTaker*> takers_;
+  int starts_ = 0, operator_starts_ = 0, output_starts_ = 0, time_starts_ = 0;
+  std::uint64_t noted_ = 0;
+  std::mutex devices_lock_;
+  std::vector<std::string> devices_;
+  attribution::Granularities granularities_{};
+};
+
+}  // namespace tidemark::recorder

@@ -1,0 +1,241 @@
+// Module calls and backwards as notes; questions under the recorder's lock.
+#include "tidemark/libtorch/recorder/tracker.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "tidemark/libtorch/recorder/gradients.h"
+
+namespace tidemark::recorder {
+
+using Quiet = Recorder::Quiet;
+
+namespace {
+
+bool any_differentiable(at::TensorList tensors) {
+  return std::any_of(tensors.begin(), tensors.end(),
+                     [](const at::Tensor& tensor) { return tensor.requires_grad(); });
+}
+
+}  // namespace
+
+Tracker::Tracker(const TrackerOptions& options) : options_(options), run_(options.rules, options.tape) {
+  Recorder::instance().attach(&run_);
+}
+
+Tracker::~Tracker() {
+  stop();
+  try {
+    finish();
+  } catch (const std::exception&) {
+    // Nobody asked for the tape.
+  }
+  Recorder::instance().detach(&run_);
+}
+
+Recorder::Wanted Tracker::wanted() const {
+  return {.operators = !options_.rules.count_at_birth,
+          .outputs = outputs_,
+          .times = !options_.tape.empty()};
+}
+
+Attribution& Tracker::attribution_here() {
+  // Other threads have long left the operators of which nothing more is heard.
+  run_.attribution().leave_all_operators();
+  return run_.attribution();
+}
+
+void Tracker::start(bool outputs) {
+  if (running_) return;
+  running_ = true;
+  outputs_ = outputs;
+  {
+    const Quiet quiet;
+    run_.start(options_.rules.count_at_birth && !outputs);
+  }
+  Recorder::instance().start(wanted());
+}
+
+void Tracker::stop() {
+  if (!running_) return;
+  running_ = false;
+  Recorder::instance().stop(wanted());
+  {
+    const Quiet quiet;
+    run_.stop(this_thread().id);
+  }
+  forget_awaited_leaves();
+}
+
+ModuleNumber Tracker::add_module() {
+  const Quiet quiet;
+  return run_.add_module();
+}
+
+void Tracker::set_name(ModuleNumber module, const std::string& name) {
+  const Quiet quiet;
+  run_.set_name(module, name);
+}
+
+void Tracker::begin_forward(ModuleNumber module, at::TensorList inputs) {
+  Note note = Recorder::instance().here(NoteKind::ForwardBegan);
+  const bool in_backward = current_backward() != -1;
+  const bool awaits = !in_backward && any_differentiable(inputs);
+  if (in_backward) note.flags |= attribution::kInBackward;
+  if (!in_backward && !awaits) note.flags |= attribution::kEndsWithBackward;
+  tell_border(note, module, inputs);
+  if (awaits) await_gradients(inputs, Await::All, {&end_backward_of, weak_from_this(), module});
+}
+
+void Tracker::end_forward(ModuleNumber module, at::TensorList outputs, bool failed) {
+  Note note = Recorder::instance().here(NoteKind::ForwardEnded);
+  const bool in_backward = current_backward() != -1;
+  if (in_backward) note.flags |= attribution::kInBackward;
+  if (failed) note.flags |= attribution::kFailed;
+  tell_border(note, module, outputs);
+  if (!in_backward)
+    await_gradients(outputs, Await::First, {&begin_backward_of, weak_from_this(), module});
+}
+
+void Tracker::abandon_forward(ModuleNumber module) {
+  const Quiet quiet;
+  attribution_here();
+  run_.abandon_forward(module, this_thread().id);
+}
+
+void Tracker::begin_backward_of(void* tracker, std::uint32_t module, const Gradients&) {
+  auto& self = *static_cast<Tracker*>(tracker);
+  if (!self.running_) return;
+  self.follow_backward();
+  self.tell_backward(NoteKind::BackwardBegan, module);
+}
+void Tracker::end_backward_of(void* tracker, std::uint32_t module, const Gradients&) {
+  auto& self = *static_cast<Tracker*>(tracker);
+  if (self.running_) self.tell_backward(NoteKind::BackwardEnded, module);
+}
+
+void Tracker::tell_backward(NoteKind kind, ModuleNumber module) {
+  Note note = Recorder::instance().here(kind);
+  note.bytes = module;
+  Recorder::instance().tell(run_, note);
+}
+
+// The first hook of a backward on a thread, of which every device has its own, asks the engine to be
+// told of its end.
+void Tracker::follow_backward() {
+  const std::uint32_t thread = this_thread().id;
+  const std::uint64_t here =
+      std::uint64_t{thread} << 32 | static_cast<std::uint32_t>(current_backward());
+  if (last_followed_.exchange(here, std::memory_order_relaxed) == here) return;
+  std::optional<std::vector<ModuleNumber>> ends;
+  {
+    const Quiet quiet;
+    ends = run_.begin_backward(thread, at::GradMode::is_enabled());
+  }
+  if (!ends) return;
+  const auto self = weak_from_this();
+  at_end_of_backward(
+      [self, thread, ends = std::move(*ends)] {
+        if (const auto tracker = self.lock()) tracker->finish_backward(thread, ends);
+      },
+      [self, thread] {
+        if (const auto tracker = self.lock()) tracker->finish_backward(thread, {});
+      });
+}
+
+void Tracker::finish_backward(std::uint32_t thread, const std::vector<ModuleNumber>& ends) {
+  if (!running_) return;
+  const Quiet quiet;
+  run_.finish_backward(thread, ends);
+}
+
+void Tracker::begin_optimizer() {
+  const Quiet quiet;
+  run_.begin_optimizer(this_thread().id);
+}
+
+void Tracker::end_optimizer() {
+  const Quiet quiet;
+  run_.end_optimizer(this_thread().id);
+}
+
+bool Tracker::in_optimizer() {
+  const Quiet quiet;
+  return run_.attribution().in_optimizer(this_thread().id);
+}
+
+void Tracker::capture_out_of_memory(std::int64_t wanted, const std::string& device) {
+  const Quiet quiet;
+  run_.run_out_of_memory(wanted, device);
+}
+
+std::optional<OutOfMemory> Tracker::last_out_of_memory() {
+  const Quiet quiet;
+  return run_.out_of_memory();
+}
+
+void Tracker::finish() {
+  const Quiet quiet;
+  run_.finish();
+}
+
+void Tracker::check_tape() {
+  const Quiet quiet;
+  if (run_.log()) run_.log()->check();
+}
+
+std::size_t Tracker::events() {
+  const Quiet quiet;
+  return run_.log() ? run_.log()->events() : 0;
+}
+
+Rows Tracker::current() {
+  const Quiet quiet;
+  attribution_here().settle(this_thread().id);
+  return run_.attribution().current();
+}
+
+Rows Tracker::peak() {
+  const Quiet quiet;
+  return attribution_here().peak();
+}
+
+attribution::ModuleStats Tracker::stats(ModuleNumber module) {
+  const Quiet quiet;
+  attribution_here();
+  return run_.book().stats(module);
+}
+
+Rows Tracker::local_peak(ModuleNumber module) {
+  const Quiet quiet;
+  attribution_here();
+  return run_.book().local_peak(module);
+}
+
+bool Tracker::has_stats(ModuleNumber module) {
+  const Quiet quiet;
+  return run_.book().has_stats(module);
+}
+
+CallBytes Tracker::last_call(ModuleNumber module) {
+  const Quiet quiet;
+  return run_.last_call(module);
+}
+
+bool Tracker::is_active(ModuleNumber module) {
+  const Quiet quiet;
+  return run_.book().is_active(module);
+}
+
+void Tracker::clear_modules() {
+  const Quiet quiet;
+  run_.clear_modules();
+}
+
+std::size_t Tracker::storage_count() {
+  const Quiet quiet;
+  return run_.attribution().storage_count();
+}
+
+}  // namespace tidemark::recorder

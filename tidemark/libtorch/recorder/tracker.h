@@ -1,0 +1,102 @@
+// One tracker, as the program meets it: it tells what happens in notes, and answers questions.
+//
+// What the notes mean is found out behind the program's back, see TrackedRun.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tidemark/libtorch/recorder/recorder.h"
+#include "tidemark/libtorch/recorder/tracked_run.h"
+
+namespace tidemark::recorder {
+
+struct TrackerOptions {
+  attribution::Rules rules;
+  std::string tape;  // write a tape there; empty for none
+};
+
+class Tracker : public std::enable_shared_from_this<Tracker> {
+ public:
+  explicit Tracker(const TrackerOptions& options);
+  ~Tracker();
+  Tracker(const Tracker&) = delete;
+  Tracker& operator=(const Tracker&) = delete;
+
+  // Births count between start and stop; deaths always do. `outputs`: for fake tensors, whose
+  // device is known only from what operators return; operators are then followed in any case.
+  void start(bool outputs = false);
+  void stop();
+  bool is_running() const { return running_; }
+
+  // The name is for the tape; it may change until the next call.
+  ModuleNumber add_module();
+  void set_name(ModuleNumber module, const std::string& name);
+  void begin_forward(ModuleNumber module, at::TensorList inputs);
+  // `failed`: the module raised.
+  void end_forward(ModuleNumber module, at::TensorList outputs, bool failed);
+  // The call of this module, and those inside it, ended without a word.
+  void abandon_forward(ModuleNumber module);
+  void begin_optimizer();
+  void end_optimizer();
+  bool in_optimizer();
+
+  // Makes the tensors' storages known. False if the death of one cannot be noticed from here.
+  bool label(at::TensorList tensors, Category category);
+  bool label(const at::Tensor& tensor, Category category);
+  // The module that storages labelled from here on belong to, in the tape; empty for none.
+  void set_owner(const std::string& path);
+  std::int64_t known_bytes(at::TensorList tensors);
+  void forget(attribution::StorageKey key);
+  // A storage that is about to get other memory, and the same one afterwards.
+  struct Known {
+    Category category;
+    std::uint8_t device;
+  };
+  std::optional<Known> find(const c10::StorageImpl& storage);
+  void resized(c10::StorageImpl& storage, Known before);
+
+  // Remembers what is alive now: the allocator of this device has just failed.
+  void capture_out_of_memory(std::int64_t wanted, const std::string& device);
+  std::optional<OutOfMemory> last_out_of_memory();
+  // Closes the tape. Nothing is written afterwards. Throws if it could not be written.
+  void finish();
+  // Throws likewise, but goes on.
+  void check_tape();
+  std::size_t events();
+
+  Rows current();
+  Rows peak();
+  attribution::ModuleStats stats(ModuleNumber module);
+  Rows local_peak(ModuleNumber module);
+  bool has_stats(ModuleNumber module);
+  CallBytes last_call(ModuleNumber module);
+  bool is_active(ModuleNumber module);
+  void clear_modules();
+  std::size_t storage_count();
+
+ private:
+  Recorder::Wanted wanted() const;
+  // With everything counted that this thread's operators have left behind. Under the lock.
+  Attribution& attribution_here();
+  void tell_border(Note note, ModuleNumber module, at::TensorList passed);
+  // Borders of backwards, as actions on gradients.
+  using Gradients = std::vector<at::Tensor>;
+  static void begin_backward_of(void* tracker, std::uint32_t module, const Gradients&);
+  static void end_backward_of(void* tracker, std::uint32_t module, const Gradients&);
+  void tell_backward(NoteKind kind, ModuleNumber module);
+  void follow_backward();
+  void finish_backward(std::uint32_t thread, const std::vector<ModuleNumber>& ends);
+
+  const TrackerOptions options_;
+  TrackedRun run_;
+  // The last thread and backward that were followed: most hooks need not ask further.
+  std::atomic<std::uint64_t> last_followed_{0};
+  bool running_ = false, outputs_ = false;
+};
+
+}  // namespace tidemark::recorder

@@ -1,0 +1,173 @@
+// What storages are, told from outside: labels, sizes, resizes, and what modules pass on.
+#include <ATen/ATen.h>
+#include <c10/util/SmallVector.h>
+
+#include <algorithm>
+
+#include "tidemark/libtorch/recorder/allocators.h"
+#include "tidemark/libtorch/recorder/gradients.h"
+#include "tidemark/libtorch/recorder/recorder.h"
+#include "tidemark/libtorch/recorder/tracker.h"
+
+namespace tidemark::recorder {
+
+using attribution::StorageKey;
+using Quiet = Recorder::Quiet;
+
+namespace {
+
+// The storages a tensor stands on: one, none, or those of its parts if it is sparse.
+template <class Visit>
+void for_each_storage(const at::Tensor& tensor, const Visit& visit) {
+  if (!tensor.defined()) return;
+  const auto visit_part = [&](const at::Tensor& part) {
+    visit(*part.storage().unsafeGetStorageImpl());
+  };
+  const c10::Layout layout = tensor.layout();
+  if (layout == at::kStrided) {
+    if (tensor.has_storage()) visit_part(tensor);
+  } else if (layout == at::kSparse) {
+    visit_part(tensor._indices());
+    visit_part(tensor._values());
+  } else if (layout == at::kSparseCsr || layout == at::kSparseBsr) {
+    visit_part(tensor.crow_indices());
+    visit_part(tensor.col_indices());
+    visit_part(tensor.values());
+  } else if (layout == at::kSparseCsc || layout == at::kSparseBsc) {
+    visit_part(tensor.ccol_indices());
+    visit_part(tensor.row_indices());
+    visit_part(tensor.values());
+  }
+}
+
+std::uint8_t device_number(const at::Tensor& tensor) {
+  static const std::uint8_t cpu = Recorder::instance().device_number("cpu");
+  const c10::Device device = tensor.device();
+  return device.is_cpu() ? cpu : Recorder::instance().device_number(device.str());
+}
+
+// A storage that several tensors share is there once.
+using Keys = c10::SmallVector<StorageKey, 4>;
+Keys storages_of(at::TensorList tensors) {
+  Keys keys;
+  for (const at::Tensor& tensor : tensors)
+    for_each_storage(tensor, [&](c10::StorageImpl& storage) {
+      if (const StorageKey key = key_of(storage)) keys.push_back(key);
+    });
+  if (keys.size() < 2) return keys;
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  return keys;
+}
+
+}  // namespace
+
+bool Tracker::label(const at::Tensor& tensor, Category category) {
+  if (!tensor.defined()) return true;
+  if (tensor.layout() != at::kStrided || !tensor.has_storage())
+    return label(at::TensorList(tensor), category);
+  c10::StorageImpl& storage = *tensor.storage().unsafeGetStorageImpl();
+  const auto bytes = static_cast<std::int64_t>(storage.nbytes());
+  if (bytes == 0) return true;
+  const std::uint8_t device = device_number(tensor);
+  const bool is_watched = watch_storage(storage);
+  Note note = Recorder::instance().here(NoteKind::Labelled);
+  note.key = key_of(storage);
+  note.bytes = bytes;
+  note.device = device;
+  note.flags = static_cast<std::uint8_t>(category);
+  Recorder::instance().tell(run_, note);
+  return is_watched;
+}
+
+bool Tracker::label(at::TensorList tensors, Category category) {
+  struct Labelled {
+    StorageKey key;
+    std::int64_t bytes;
+    std::uint8_t device;
+  };
+  std::vector<Labelled> all;
+  all.reserve(tensors.size());
+  bool is_watched = true;
+  for (const at::Tensor& tensor : tensors) {
+    const std::uint8_t device = device_number(tensor);
+    const bool is_strided = tensor.layout() == at::kStrided;
+    for_each_storage(tensor, [&](c10::StorageImpl& storage) {
+      const auto bytes = static_cast<std::int64_t>(storage.nbytes());
+      if (bytes == 0) return;
+      // The rows of a sparse gradient may be the very ids that the program was given.
+      if (const auto known = is_strided ? std::nullopt : find(storage);
+          known && known->category == Category::Other)
+        return;
+      is_watched &= watch_storage(storage);
+      all.push_back({key_of(storage), bytes, device});
+    });
+  }
+  const Quiet quiet;
+  Attribution& attribution = attribution_here();
+  for (const Labelled& one : all) attribution.label(one.key, one.bytes, one.device, category);
+  Recorder::instance().want_sample();
+  return is_watched;
+}
+
+void Tracker::set_owner(const std::string& path) {
+  const Quiet quiet;
+  if (run_.log()) run_.log()->set_owner(path);
+}
+
+std::int64_t Tracker::known_bytes(at::TensorList tensors) {
+  const Keys keys = storages_of(tensors);
+  const Quiet quiet;
+  const Attribution& attribution = attribution_here();
+  std::int64_t bytes = 0;
+  for (const StorageKey key : keys) bytes += attribution.bytes_of(key).value_or(0);
+  return bytes;
+}
+
+void Tracker::tell_border(Note note, ModuleNumber module, at::TensorList passed) {
+  Recorder& recorder = Recorder::instance();
+  note.bytes = module;
+  if (options_.tape.empty()) {  // a tape does not say it
+    Keys keys = storages_of(passed);
+    for (; keys.size() > 1; keys.pop_back()) {
+      Note one = note;
+      one.kind = NoteKind::Passed;
+      one.key = keys.back();
+      recorder.tell(run_, one);
+    }
+    if (!keys.empty()) note.key = keys.front();
+  }
+  recorder.tell(run_, note);
+}
+
+void Tracker::forget(StorageKey key) {
+  const Quiet quiet;
+  Note note;
+  note.kind = NoteKind::Died;
+  note.key = key;
+  attribution_here().take(note);
+}
+
+std::optional<Tracker::Known> Tracker::find(const c10::StorageImpl& storage) {
+  const Quiet quiet;
+  const StorageKey key = key_of(storage);
+  const Attribution& attribution = attribution_here();
+  const auto category = key ? attribution.category_of(key) : std::nullopt;
+  if (!category) return std::nullopt;
+  return Known{*category, attribution.device_of(key)};
+}
+
+void Tracker::resized(c10::StorageImpl& storage, Known before) {
+  const auto bytes = static_cast<std::int64_t>(storage.nbytes());
+  if (bytes > 0) watch_storage(storage);
+  const Quiet quiet;
+  const StorageKey key = key_of(storage);
+  Attribution& attribution = attribution_here();
+  if (key && attribution.category_of(key))
+    attribution.set_bytes(key, bytes);
+  else if (key)
+    attribution.label(key, bytes, before.device, before.category);
+  attribution.sample(current_backward() != -1);
+}
+
+}  // namespace tidemark::recorder

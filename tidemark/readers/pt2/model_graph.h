@@ -1,0 +1,13 @@
+// From the JSON of an exported model to a graph.
+#pragma once
+
+#include <string>
+
+#include "tidemark/engine/graph/graph.h"
+
+namespace tidemark::pt2 {
+
+// Throws Error(BadFormat) for anything that is not such a model.
+Graph read_model(const std::string& json);
+
+}  // namespace tidemark::pt2
