@@ -22,6 +22,16 @@ TEST(SizeExpression, FollowsThePrecedenceOfPython) {
   EXPECT_EQ(value_of("-s0 + 7"), 2);
   EXPECT_EQ(value_of("2*s1**2**1"), 18);
   EXPECT_EQ(value_of("s0//s1 + s0 % s1"), 3);
+  EXPECT_EQ(value_of("+s0 - -s1"), 8);
+}
+
+TEST(SizeExpression, APowerBindsTighterThanTheSignBeforeIt) {
+  EXPECT_EQ(value_of("-s1**2 + 100"), 91);
+  EXPECT_EQ(value_of("2*-s1**2"), -18);
+  EXPECT_EQ(value_of("(-s1)**2"), 9);
+  EXPECT_EQ(value_of("--s1**2"), 9);
+  EXPECT_EQ(value_of("2**s1**2"), 512);
+  EXPECT_EQ(value_of("2**-(-s1)"), 8);
 }
 
 TEST(SizeExpression, DividesDownAsPythonDoes) {
@@ -52,6 +62,7 @@ TEST(SizeExpression, AnythingElseIsRefused) {
     EXPECT_THROW(value_of(text), Error) << text;
   EXPECT_THROW(value_of(std::string(5000, '(')), Error);
   EXPECT_THROW(value_of("2" + std::string(9000, '*') + "2"), Error);
+  EXPECT_THROW(value_of(std::string(9000, '-') + "2"), Error);
 }
 
 TEST(SizeExpression, AValuePast63BitsIsRefusedNotWrapped) {

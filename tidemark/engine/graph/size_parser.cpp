@@ -1,9 +1,9 @@
 // Reads sizes as text: a small parser by precedence, one function per level.
 //
 //   sum     = product { (+ | -) product }
-//   product = power { (* | / | // | %) power }
-//   power   = unary [ ** power ]
-//   unary   = [-] atom
+//   product = signed { (* | / | // | %) signed }
+//   signed  = (- | +) signed | power
+//   power   = atom [ ** signed ]           so that -a**2 is -(a**2), and a**b**c is a**(b**c)
 //   atom    = number | name | name ( arguments ) | ( sum )
 #include <cctype>
 #include <charconv>
@@ -71,27 +71,32 @@ class Parser {
   }
 
   void product() {
-    power();
-    while (!rest().starts_with("**")) {
-      if (take("//") || take("/")) power(), write(SizeWord::FloorDivide);
-      else if (take("*")) power(), write(SizeWord::Multiply);
-      else if (take("%")) power(), write(SizeWord::Modulo);
+    signed_power();
+    while (true) {
+      if (take("//") || take("/")) signed_power(), write(SizeWord::FloorDivide);
+      else if (take("*")) signed_power(), write(SizeWord::Multiply);
+      else if (take("%")) signed_power(), write(SizeWord::Modulo);
       else break;
     }
   }
 
-  void power() {
+  void signed_power() {
     if (++depth_ > kDeepest) refuse();
-    unary();
-    if (take("**")) power(), write(SizeWord::Power);
+    if (take("-")) {
+      write(SizeWord::Number, 0);
+      signed_power();
+      write(SizeWord::Subtract);
+    } else if (take("+")) {
+      signed_power();
+    } else {
+      power();
+    }
     --depth_;
   }
 
-  void unary() {
-    if (!take("-")) return atom();
-    write(SizeWord::Number, 0);
+  void power() {
     atom();
-    write(SizeWord::Subtract);
+    if (take("**")) signed_power(), write(SizeWord::Power);
   }
 
   void atom() {
@@ -134,10 +139,7 @@ class Parser {
 
   void call(std::string_view word) {
     if (word == "Symbol" || word == "Dummy") return symbol();
-    if (word == "Integer") {
-      unary();
-      return expect(")");
-    }
+    if (word == "Integer") return signed_power(), expect(")");
     const auto fold = kFolds.find(word);
     if (fold == kFolds.end()) refuse();
     sum();
