@@ -10,7 +10,8 @@ namespace {
 
 // The value for s0 = 5 and s1 = 3.
 std::int64_t value_of(const std::string& text) {
-  std::vector<Dimension> dimensions{{.name = "s0"}, {.name = "s1"}};
+  Dimensions dimensions;
+  dimensions.number_of("s0"), dimensions.number_of("s1");
   const std::vector<std::int64_t> values{5, 3};
   return evaluate(parse_size(text, dimensions), values);
 }
@@ -50,7 +51,7 @@ TEST(SizeExpression, ReadsTheFunctionForms) {
 }
 
 TEST(SizeExpression, ANewNameBecomesADimension) {
-  std::vector<Dimension> dimensions;
+  Dimensions dimensions;
   parse_size("batch*length + batch", dimensions);
   ASSERT_EQ(dimensions.size(), 2u);
   EXPECT_EQ(dimensions[1].name, "length");

@@ -29,7 +29,7 @@ const std::map<std::string_view, SizeWord> kFolds = {
 
 class Parser {
  public:
-  Parser(std::string_view text, std::vector<Dimension>& dimensions)
+  Parser(std::string_view text, Dimensions& dimensions)
       : text_(text), dimensions_(dimensions) {}
 
   SizeExpression parse() {
@@ -130,11 +130,7 @@ class Parser {
   }
 
   void dimension(std::string_view word) {
-    for (std::size_t i = 0; i < dimensions_.size(); ++i)
-      if (dimensions_[i].name == word)
-        return write(SizeWord::Dimension, static_cast<std::int64_t>(i));
-    dimensions_.push_back({.name = std::string(word)});
-    write(SizeWord::Dimension, static_cast<std::int64_t>(dimensions_.size()) - 1);
+    write(SizeWord::Dimension, static_cast<std::int64_t>(dimensions_.number_of(word)));
   }
 
   void call(std::string_view word) {
@@ -158,7 +154,7 @@ class Parser {
   }
 
   std::string_view text_;
-  std::vector<Dimension>& dimensions_;
+  Dimensions& dimensions_;
   SizeExpression size_;
   std::size_t at_ = 0;
   int depth_ = 0;
@@ -166,7 +162,7 @@ class Parser {
 
 }  // namespace
 
-SizeExpression parse_size(std::string_view text, std::vector<Dimension>& dimensions) {
+SizeExpression parse_size(std::string_view text, Dimensions& dimensions) {
   return Parser(text, dimensions).parse();
 }
 
