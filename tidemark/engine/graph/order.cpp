@@ -280,9 +280,20 @@ void Order::move_after(NodeId node, NodeId place) {
   state_->move(node, place);
 }
 
-bool Order::is_before(NodeId a, NodeId b) const { return state_->slots[a] < state_->slots[b]; }
-NodeId Order::next(NodeId node) const { return state_->slots.next(node); }
-NodeId Order::previous(NodeId node) const { return state_->slots.previous(node); }
+bool Order::is_before(NodeId a, NodeId b) const {
+  state_->check(a), state_->check(b);
+  return state_->slots[a] < state_->slots[b];
+}
+
+NodeId Order::next(NodeId node) const {
+  state_->check(node);
+  return state_->slots.next(node);
+}
+
+NodeId Order::previous(NodeId node) const {
+  state_->check(node);
+  return state_->slots.previous(node);
+}
 
 NodeId Order::last_input(NodeId node) const {
   state_->check(node);
