@@ -79,6 +79,7 @@ void Accounts::count_bytes() {
   const auto values =
       graph_->sizes().empty() ? std::vector<std::int64_t>() : dimension_values();
   bytes_.resize(graph_->storage_count());
+  if (options_.granularity > 1) requested_.resize(bytes_.size());
   std::int64_t total = 0;
   for (std::uint32_t s = 0; s < bytes_.size(); ++s) {
     const GraphStorage& storage = graph_->storage(StorageId(s));
@@ -86,6 +87,7 @@ void Accounts::count_bytes() {
     const std::int64_t exact = storage.size < graph_->sizes().size()
                                    ? evaluate(graph_->sizes()[storage.size], values)
                                    : storage.bytes;
+    if (!requested_.empty()) requested_[s] = exact;
     bytes_[s] = rounded(exact, options_.granularity);
     check_total(bytes_[s], total);
   }
