@@ -84,6 +84,15 @@ return "node 0"
   EXPECT_EQ(tape.tables().devices()[0].allocated_bytes(1000), 1024);
 }
 
+TEST(GraphTape, WhatTheGraphLeftOutIsSaidByTheTape) {
+  GraphBuilder builder;
+  builder.diagnostics().add("sub-graph", Severity::Warning, "cond", "it is not counted", 3);
+  builder.add_node(NodeKind::Compute, {}, {});
+  const Graph graph = builder.finish();
+  EXPECT_EQ(tape_of_graph(Accounts(graph)).diagnostics(), graph.diagnostics());
+  EXPECT_EQ(graph.diagnostics().find("sub-graph")->count, 3);
+}
+
 TEST(GraphTape, DevicesThatDoNotCountAreLeftOut) {
   GraphBuilder builder;
   const StorageId a = builder.add_storage(builder.device("cpu"), 1),

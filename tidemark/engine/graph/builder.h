@@ -26,6 +26,7 @@ class GraphBuilder {
   std::size_t node_count() const { return graph_.node_count(); }
   const Graph& so_far() const { return graph_; }
   Dimensions& dimensions() { return graph_.dimensions_; }
+  Diagnostics& diagnostics() { return graph_.diagnostics_; }
   // The builder is empty afterwards.
   Graph finish();
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tidemark/engine/base/category.h"
+#include "tidemark/engine/base/diagnostics.h"
 #include "tidemark/engine/base/ids.h"
 #include "tidemark/engine/graph/size_expression.h"
 
@@ -78,6 +79,8 @@ class Graph {
   const std::vector<std::string>& devices() const { return devices_; }
   const Dimensions& dimensions() const { return dimensions_; }
   const std::vector<SizeExpression>& sizes() const { return sizes_; }
+  // What the source of this graph left out or did not understand.
+  const Diagnostics& diagnostics() const { return diagnostics_; }
   const NodeText& text(NodeId node) const;  // empty where the source gave none
   std::string name(NodeId node) const;      // "relu", or "node 7"
   NodeId find(std::string_view name) const;
@@ -95,6 +98,7 @@ class Graph {
   Dimensions dimensions_;
   std::vector<SizeExpression> sizes_;
   std::vector<NodeText> texts_;
+  Diagnostics diagnostics_;
 };
 
 }  // namespace tidemark

@@ -23,6 +23,8 @@ class Writer {
     builder_.begin_step();
     for (std::uint32_t at = 0; at < walk_.nodes.size(); ++at) run(at);
     enter({});
+    for (const Diagnostic& d : graph_.diagnostics().all())
+      builder_.diagnose(d.code, d.severity, d.where, d.message, d.count);
     return builder_.finish();
   }
 
