@@ -1,21 +1,10 @@
-// Hands out zstd where the readers were built with it.
+// Refuses to compress where the build cannot.
 #include "python/src/codec.h"
 
 #include "tidemark/engine/base/error.h"
-#ifdef TIDEMARK_HAS_ZSTD
-#include "tidemark/readers/zstd/zstd_codec.h"
-#endif
+#include "tidemark/readers/codec.h"
 
 namespace tidemark::python {
-
-const Codec* find_codec() {
-#ifdef TIDEMARK_HAS_ZSTD
-  static const ZstdCodec codec;
-  return &codec;
-#else
-  return nullptr;
-#endif
-}
 
 const Codec* choose_codec(std::optional<bool> compressed) {
   const Codec* codec = compressed.value_or(true) ? find_codec() : nullptr;

@@ -1,4 +1,4 @@
-// The compressor this build has, if any.
+// The compressor that a caller asks for.
 #pragma once
 
 #include <optional>
@@ -6,9 +6,6 @@
 #include "tidemark/engine/tape/codec.h"
 
 namespace tidemark::python {
-
-// Null when the build has none.
-const Codec* find_codec();
 
 // What a caller's `compressed` means: yes, no, or when possible. Throws Error where it is not.
 const Codec* choose_codec(std::optional<bool> compressed);

@@ -12,6 +12,7 @@
 #include "tidemark/readers/pt2/pt2_reader.h"
 #endif
 #include "python/src/values.h"
+#include "tidemark/readers/naming.h"
 
 namespace tidemark::python {
 namespace {
@@ -79,7 +80,8 @@ void bind_accounts(py::module_& module) {
 
 GraphPointer read_archive(const std::filesystem::path& path) {
 #ifdef TIDEMARK_HAS_PT2
-  return std::make_shared<Graph>(read_pt2_file(path.string()));
+  return naming(path.string(),
+                [&] { return std::make_shared<Graph>(read_pt2_file(path.string())); });
 #else
   throw Error(ErrorCode::Unsupported, "this build cannot read exported models", path.string(),
               "build it where libzip and simdjson are");
@@ -135,6 +137,8 @@ void bind_graph(py::module_& module) {
       .def_property_readonly("devices", &Graph::devices)
       .def_property_readonly("dimensions", &hints_of,
                              "What sizes depend on: names, with the values they were captured at.")
+      .def_property_readonly("diagnostics", &Graph::diagnostics,
+                             "What its source left out or did not understand.")
       .def("__repr__", [](const Graph& self) {
         return "<Graph: " + std::to_string(self.node_count()) + " nodes, " +
                std::to_string(self.storage_count()) + " storages>";

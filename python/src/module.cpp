@@ -1,7 +1,7 @@
 // The extension module tidemark._engine: calls every binding file, types before their users.
 #include "python/src/bindings.h"
 
-#include "python/src/codec.h"
+#include "tidemark/readers/codec.h"
 
 namespace tidemark::python {
 

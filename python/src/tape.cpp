@@ -7,15 +7,11 @@
 #include "python/src/bindings.h"
 #include "python/src/codec.h"
 #include "tidemark/engine/base/units.h"
-#ifdef TIDEMARK_HAS_PT2
-#include "tidemark/engine/graph/graph_tape.h"
-#include "tidemark/readers/pt2/pt2_reader.h"
-#endif
 #include "tidemark/engine/tape/file_writer.h"
-#include "tidemark/engine/tape/open.h"
 #include "tidemark/engine/tape/text_reader.h"
 #include "tidemark/engine/tape/text_writer.h"
 #include "tidemark/engine/tape/verify.h"
+#include "tidemark/readers/catalogue.h"
 #include "python/src/values.h"
 
 namespace tidemark::python {
@@ -23,17 +19,7 @@ namespace {
 
 using Release = py::call_guard<py::gil_scoped_release>;
 
-Tape open(const std::filesystem::path& path) {
-#ifdef TIDEMARK_HAS_PT2
-  if (is_pt2_file(path.string())) {
-    const Graph graph = read_pt2_file(path.string());
-    return tape_of_graph(Accounts(graph));
-  }
-#endif
-  OpenOptions options;
-  options.codec = find_codec();
-  return open_tape(path.string(), options);
-}
+Tape open(const std::filesystem::path& path) { return open_file(path.string()); }
 
 void save(const Tape& tape, const std::filesystem::path& path, std::optional<bool> compressed) {
   const Codec* codec = choose_codec(compressed);
@@ -74,7 +60,7 @@ std::string describe(const Tape& tape) {
 
 void bind_tape(py::module_& module, TapeClass& tape) {
   module.def("open", &open, py::arg("path"), Release(),
-             "Opens a tape file, text or binary. Throws Error for what is not a tape.");
+             "Opens a tape, text or binary, or an exported model. Error says what other files are.");
   module.def("read_text", &read_tape_text, py::arg("text"), py::arg("name") = "text", Release(),
              "Reads the text form of a tape; errors name the line and the column.");
   module.def("verify", &verify, py::arg("tape"), Release(),

@@ -752,6 +752,7 @@ class Graph:
     storage_count: int
     devices: list[str]
     dimensions: dict[str, int | None]
+    diagnostics: Diagnostics
     def accounts(
         self, *, granularity: int = 1, free_unused: bool = False,
         hold_collective_inputs: bool = False, reuse_inputs: bool = False,

@@ -59,9 +59,9 @@ def test_wrong_usage_is_explained_and_exits_with_2(write, tidemark, words, messa
 UNUSABLE = {
     "an empty file": (b"", "", "the file is empty"),
     "text cut inside a line": (b"tape 1\ndevice cpu\nalloc a", ":3:1", "wrong number of operands"),
-    "text without the first line": (b"alloc a 1\n", ":1:1", "this is not a tape"),
-    "text of blanks only": (b"\n\n", "", "no tape in it"),
-    "some other file": (b"%PDF-1.7 and so on", ":1:1", "this is not a tape"),
+    "text without the first line": (b"alloc a 1\n", "", "this is text, but not a tape"),
+    "text of blanks only": (b"\n\n", "", "this is text, but not a tape"),
+    "some other file": (b"%PDF-1.7 and so on", "", "this is text, but not a tape"),
     "text of a newer version": (b"tape 2\n", ":1", "version 2 is not known here"),
     "a word that is none": (b"tape 1\n  alocc a 1\n", ":2:3", 'unknown word "alocc"'),
     "a key that is none": (b"tape 1\nalloc a 1 opp=x\n", ":2:11", 'unknown key "opp"'),

@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 
 import pytest
+from exported_model import model, node, tensor, write_archive
 
 MODEL = Path(__file__).resolve().parents[1] / "fuzz" / "pt2_seeds" / "small.pt2"
 
@@ -61,3 +62,28 @@ def test_a_cut_archive_is_an_error(tidemark, write):
     done = tidemark("report", write(MODEL.read_bytes()[:500], "cut.pt2"))
     assert done.returncode == 2
     assert "zip" in done.stderr
+
+
+# x of 400 bytes; cond's result of 400, whatever is inside; a result of 800 that names what is not
+# there.
+INNER = {"inputs": [], "nodes": [], "outputs": [], "tensor_values": {}}
+COND = node("torch.ops.higher_order.cond", ["x"], ["chosen"])
+COND["inputs"].append({"name": "", "arg": {"as_graph": {"name": "true_graph", "graph": INNER}}})
+ODD = model(
+    ["x"],
+    [COND, node("torch.ops.aten.add.Tensor", ["chosen", "ghost"], ["sum"])],
+    ["sum"],
+    {"x": tensor(100), "chosen": tensor(100), "sum": tensor(200)},
+)
+
+
+def test_sub_graphs_and_unknown_names_are_told_and_the_rest_is_answered(tidemark, tmp_path):
+    path = write_archive(tmp_path / "odd.pt2", ODD)
+    assert peak_bytes(tidemark("peak", path, "--json")) == 400 + 400 + 800
+    found = json.loads(tidemark("peak", path, "--json").stdout)["diagnostics"]
+    assert {(d["code"], d["count"], d["where"]) for d in found} == {
+        ("sub-graph", 1, "chosen"), ("unknown-name", 1, "sum"),
+    }  # fmt: skip
+    report = tidemark("report", path).stdout
+    assert "higher_order::cond runs a graph of its own" in " ".join(report.split())
+    assert "sum uses ghost" in " ".join(report.split())

@@ -6,7 +6,6 @@
 #include "tidemark/engine/base/error.h"
 #include "tidemark/engine/graph/graph_tape.h"
 #include "tidemark/engine/graph/profile.h"
-#include "tidemark/readers/pt2/archive.h"
 #include "tidemark/readers/pt2/model_graph.h"
 #include "tidemark/readers/pt2/pt2_reader.h"
 
@@ -15,7 +14,7 @@ using namespace tidemark;
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto bytes = std::as_bytes(std::span(data, size));
   try {
-    const Graph graph = pt2::looks_like_archive(bytes)
+    const Graph graph = Candidate("model.pt2", bytes).is_zip()
                             ? read_pt2(bytes)
                             : pt2::read_model({reinterpret_cast<const char*>(data), size});
     const Accounts accounts(graph);

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 from models import MODELS
+from torch._higher_order_ops.while_loop import while_loop
 from torch.export import Dim, ExportedProgram
 
 import tidemark
@@ -50,6 +51,7 @@ def test_the_profile_equals_the_bridges(name: str, exported: dict) -> None:
     assert [found.name(n) for n in range(found.node_count)] == [node.name for node in program.graph.nodes]
     assert levels(found) == levels(expected)
     assert max(levels(found)) > 0
+    assert not list(found.diagnostics)
 
 
 @pytest.mark.parametrize("name", sorted(BATCHED))
@@ -70,6 +72,32 @@ def test_decomposed_programs_are_equal_too(exported: dict, folder: Path) -> None
         path = folder / f"{name}_decomposed.pt2"
         torch.export.save(program, path)
         assert levels(graphs.read_pt2(path)) == levels(graphs.read_fx(program))
+
+
+class Choosing(torch.nn.Module):
+    """A condition, a loop and a part without gradients: each becomes a graph in the graph."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        with torch.no_grad():
+            kept = self.linear(x)
+        chosen = torch.cond(x.sum() > 0, lambda a: a.sin() + 1, lambda a: a.cos(), (kept,))
+        count = torch.zeros((), dtype=torch.int64)
+        return while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * 2), (count, chosen))[1]
+
+
+def test_operators_with_graphs_of_their_own_are_told(folder: Path) -> None:
+    program = torch.export.export(Choosing(), (torch.ones(3, 4),))
+    path = folder / "choosing.pt2"
+    torch.export.save(program, path)
+    graph = graphs.read_pt2(path)
+    (told,) = graph.diagnostics
+    assert (told.code, told.count) == ("sub-graph", 3)
+    # Results of those operators are counted as the bridge counts them: their inside is not.
+    assert levels(graph) == levels(graphs.read_fx(program))
 
 
 def test_modules_lines_and_categories_are_in_the_tape(exported: dict) -> None:

@@ -14,7 +14,7 @@ namespace tidemark::cli {
 template <class Options>
 struct Question {
   std::string file;
-  Dimensions dimensions;  // of an exported model
+  Bindings dimensions;  // of an exported model
   Options options;
   Output output;
 };

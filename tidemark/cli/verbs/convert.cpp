@@ -10,6 +10,7 @@
 #include "tidemark/engine/base/utf8.h"
 #include "tidemark/engine/tape/file_writer.h"
 #include "tidemark/engine/tape/text_writer.h"
+#include "tidemark/readers/codec.h"
 #include "tidemark/cli/verbs/catalogue.h"
 
 namespace tidemark::cli {
@@ -35,7 +36,7 @@ Form form_of(const Given& given) {
 
 void write_form(const Tape& tape, const Given& given, Form form, ByteSink& sink) {
   if (form == Form::Binary)
-    return write_tape(tape, sink, given.uncompressed ? nullptr : tape_codec());
+    return write_tape(tape, sink, given.uncompressed ? nullptr : find_codec());
   const std::string text = write_tape_text(tape);
   sink.write(std::as_bytes(std::span(text)));
   sink.flush();

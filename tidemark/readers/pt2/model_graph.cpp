@@ -11,31 +11,21 @@ namespace {
 using simdjson::dom::array;
 using simdjson::dom::object;
 
-// "torch.ops.aten.linear.default" is aten::linear.
-std::string op_name(std::string_view target) {
-  if (!target.starts_with("torch.ops.")) return std::string(target);
-  target.remove_prefix(10);
-  const std::size_t dot = target.find('.');
-  if (dot == std::string_view::npos) return std::string(target);
-  const std::string_view rest = target.substr(dot + 1);
-  return std::string(target.substr(0, dot)) + "::" + std::string(rest.substr(0, rest.find('.')));
-}
-
-// "L__self__,,M;L__self__l.0,l.0,Linear": the path of the innermost module.
-std::string scope_of(std::string_view stack) {
-  const std::size_t begin = stack.rfind(';') + 1;  // npos + 1 is 0
-  const std::string_view last = stack.substr(begin);
-  const std::size_t comma = last.find(',');
-  if (comma == std::string_view::npos) return {};
-  const std::string_view rest = last.substr(comma + 1);
-  return std::string(rest.substr(0, rest.find(',')));
+// Operators of libraries other than PyTorch's own: nothing is known of what they return.
+bool is_foreign(std::string_view target) {
+  constexpr std::string_view kOps = "torch.ops.";
+  if (!target.starts_with(kOps)) return false;
+  target.remove_prefix(kOps.size());
+  return !target.starts_with("aten.") && !target.starts_with("prims.") &&
+         !target.starts_with("higher_order.");
 }
 
 class Model {
  public:
-  explicit Model(Json json)
+  Model(Json json, Diagnostics found)
       : module_(json["graph_module"]), graph_(module_["graph"]),
         tensors_(graph_["tensor_values"], builder_) {
+    builder_.diagnostics().add(found);
     read_ranges(json);
   }
 
@@ -44,7 +34,7 @@ class Model {
     for (Json input : array(graph_["inputs"])) add_input(input);
     for (Json node : array(graph_["nodes"])) add_node(node);
     std::vector<NodeId> returned;
-    for (Json output : array(graph_["outputs"])) collect(output, returned);
+    for (Json output : array(graph_["outputs"])) collect(output, "output", returned);
     const NodeId output = builder_.add_node(NodeKind::Output, returned, {});
     builder_.set_text(output, {.name = "output", .phase = Phase::Forward});
     label_returned(output);
@@ -78,7 +68,8 @@ class Model {
   }
 
   void add_input(Json input) {
-    const std::string name = first_name(input);
+    const std::vector<Named> names = names_in(input);
+    const std::string name = names.empty() ? std::string() : names[0].name;
     std::vector<StorageId> storages;
     if (tensors_.contains(name)) {
       storages.push_back(tensors_.allocate(name));
@@ -91,34 +82,52 @@ class Model {
   }
 
   void add_node(Json node) {
+    const std::string_view target = node["target"];
+    const std::string op = op_name(target);
+    const NodeText text = text_of(node, op);
     std::vector<NodeId> inputs;
     std::string first_argument;
     for (Json argument : array(node["inputs"])) {
-      collect(argument["arg"], inputs);
-      if (first_argument.empty()) first_argument = first_name(argument["arg"]);
+      const std::string first = collect(argument["arg"], text.name, inputs);
+      if (first_argument.empty()) first_argument = first;
     }
-    const std::string op = op_name(std::string_view(node["target"]));
-    const std::vector<std::string> results = result_names(node);
+    const std::vector<Named> results = names_in(node["outputs"]);
+    note_unknown(node, target, text, results);
     std::vector<StorageId> storages;
-    for (const std::string& result : results)
-      if (tensors_.contains(result))
-        storages.push_back(storage_of(op, node, first_argument, result));
+    for (const Named& result : results)
+      if (tensors_.contains(result.name))
+        storages.push_back(storage_of(op, node, first_argument, result.name));
     const NodeId id = builder_.add_node(NodeKind::Compute, inputs, storages);
-    const NodeText text = text_of(node, op);
     builder_.set_text(id, text);
     for (StorageId s : storages)
       if (builder_.so_far().allocator(s) == id) builder_.set_category(s, Category::Temporary);
     if (results.empty()) return;
-    if (returns_one(node)) return note(results[0], id, storages);
+    if (returns_one(node)) return note(results[0].name, id, storages);
     add_parts(id, results, storages, text);
   }
 
+  // What the node does to memory and the graph cannot say.
+  void note_unknown(Json node, std::string_view target, const NodeText& text,
+                    const std::vector<Named>& results) {
+    Diagnostics& found = builder_.diagnostics();
+    if (has_graph(node["inputs"]))
+      found.add("sub-graph", Severity::Warning, text.name,
+                text.op + " runs a graph of its own: what lives only in there is not counted");
+    if (is_foreign(target) && !results.empty())
+      found.add("unknown-operator", Severity::Note, text.name,
+                text.op + " is not PyTorch's own: its results are taken for new storages");
+    for (const Named& result : results)
+      if (result.is_tensor && !tensors_.contains(result.name))
+        found.add("tensor-without-size", Severity::Warning, text.name,
+                  "the archive has no sizes of " + result.name + "; it is not counted");
+  }
+
   // The operator.getitem nodes, which the archive leaves out; a result that nobody takes has none.
-  void add_parts(NodeId whole, const std::vector<std::string>& names,
+  void add_parts(NodeId whole, const std::vector<Named>& results,
                  const std::vector<StorageId>& storages, NodeText text) {
     std::size_t next = 0;
     const std::string unused = text.name + "_unused_";
-    for (const std::string& name : names) {
+    for (const auto& [name, is_tensor] : results) {
       std::vector<StorageId> own;
       if (tensors_.contains(name)) own.push_back(storages[next++]);
       if (name.starts_with(unused)) continue;
@@ -153,6 +162,8 @@ class Model {
   }
 
   static bool returns_one(Json node) {
+    bool is_one = false;  // said of operators with graphs of their own
+    if (!node["is_hop_single_tensor_return"].get(is_one)) return is_one;
     const array outputs = node["outputs"];
     if (outputs.size() != 1) return false;
     for (const auto& [kind, what] : object(outputs.at(0)))
@@ -160,38 +171,18 @@ class Model {
     return true;
   }
 
-  static std::vector<std::string> result_names(Json node) {
-    std::vector<std::string> names;
-    for (Json output : array(node["outputs"])) add_names(output, names);
-    return names;
-  }
-
-  // Every name in an argument, in order: tensors, lists of them, symbolic numbers.
-  static void add_names(Json json, std::vector<std::string>& names) {
-    if (json.is_array()) {
-      for (Json item : array(json)) add_names(item, names);
-    } else if (json.is_object()) {
-      for (const auto& [key, value] : object(json)) {
-        if (key == "as_graph" || key == "as_string" || key == "as_custom_obj") continue;
-        std::string_view name;
-        if ((key == "name" || key == "as_name") && !value.get(name)) names.emplace_back(name);
-        else add_names(value, names);
-      }
+  // Adds the nodes that an argument names. Returns the first name in it.
+  std::string collect(Json argument, const std::string& user, std::vector<NodeId>& into) {
+    const std::vector<Named> names = names_in(argument);
+    for (const Named& named : names) {
+      const auto found = nodes_.find(named.name);
+      if (found != nodes_.end()) into.push_back(found->second);
+      else
+        builder_.diagnostics().add("unknown-name", Severity::Warning, user,
+                                   user + " uses " + named.name +
+                                       ", which nothing before it returns; that use is left out");
     }
-  }
-
-  static std::string first_name(Json json) {
-    std::vector<std::string> names;
-    add_names(json, names);
-    return names.empty() ? std::string() : names[0];
-  }
-
-  void collect(Json json, std::vector<NodeId>& into) const {
-    std::vector<std::string> names;
-    add_names(json, names);
-    for (const std::string& name : names)
-      if (const auto found = nodes_.find(name); found != nodes_.end())
-        into.push_back(found->second);
+    return names.empty() ? std::string() : names[0].name;
   }
 
   void note(const std::string& name, NodeId node, const std::vector<StorageId>& storages) {
@@ -228,10 +219,10 @@ class Model {
 
 }  // namespace
 
-Graph read_model(const std::string& json) {
+Graph read_model(const std::string& json, Diagnostics found) {
   try {
     simdjson::dom::parser parser;
-    return Model(parser.parse(json)).read();
+    return Model(parser.parse(json), std::move(found)).read();
   } catch (const simdjson::simdjson_error& problem) {
     throw Error(ErrorCode::BadFormat,
                 std::string("the model's JSON is not as expected: ") + problem.what(), "model.json",

@@ -1,20 +1,30 @@
-// Opens the file, and gives dimensions names that people know.
+// Finds the model in the archive, and gives dimensions names that people know.
 #include "tidemark/readers/pt2/pt2_reader.h"
 
-#include <fstream>
-#include <iterator>
-
 #include "tidemark/engine/base/error.h"
-#include "tidemark/readers/pt2/archive.h"
 #include "tidemark/readers/pt2/model_graph.h"
+#include "tidemark/readers/pt2/model_path.h"
+#include "tidemark/readers/zip/zip_archive.h"
 
 namespace tidemark {
 namespace {
 
-std::string text_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw Error(ErrorCode::NotFound, "the file cannot be opened", path);
-  return {std::istreambuf_iterator<char>(in), {}};
+Graph read_first_model(const ZipArchive& archive, const Progress& progress) {
+  const std::vector<std::string> names = archive.names();
+  Diagnostics found;
+  std::optional<std::size_t> model;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!pt2::is_model_path(names[i])) continue;
+    if (model)
+      found.add("another-model", Severity::Warning, names[i],
+                "the archive has several models; only the first is shown");
+    else
+      model = i;
+  }
+  if (!model)
+    throw Error(ErrorCode::BadFormat, "the archive has no models/model.json", "archive",
+                "write it with torch.export.save");
+  return pt2::read_model(archive.read(*model, progress), std::move(found));
 }
 
 // "s77, captured at 3, from 2 to 64"
@@ -36,20 +46,13 @@ std::string describe(const Dimension& dimension) {
 
 }  // namespace
 
-bool is_pt2_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  char beginning[4] = {};
-  in.read(beginning, sizeof beginning);
-  return in.gcount() == 4 && pt2::looks_like_archive(std::as_bytes(std::span(beginning)));
+Graph read_pt2_file(const std::string& path, const Progress& progress) {
+  const Candidate file(path);  // says in our words why a path cannot be opened
+  return read_first_model(ZipArchive(file.path()), progress);
 }
 
 Graph read_pt2(std::span<const std::byte> archive) {
-  return pt2::read_model(pt2::read_model_json(archive));
-}
-
-Graph read_pt2_file(const std::string& path) {
-  const std::string archive = text_of(path);
-  return read_pt2(std::as_bytes(std::span(archive)));
+  return read_first_model(ZipArchive(archive), {});
 }
 
 Bindings resolve_bindings(const Graph& graph, const Bindings& given) {

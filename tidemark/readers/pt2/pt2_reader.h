@@ -2,22 +2,20 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "tidemark/engine/graph/graph.h"
+#include "tidemark/readers/reader.h"
 
 namespace tidemark {
 
-// True for a file that begins as a .pt2 archive does.
-bool is_pt2_file(const std::string& path);
-
-// Throws Error for what cannot be read. Views and in-place writes are told from the operators.
+// Of an archive that is opened by its path only the model's JSON is read, never a weight. Throws
+// Error for what cannot be read. Views and in-place writes are told from the operators; what the
+// archive does not say, or what is not understood, is a diagnostic of the graph.
+Graph read_pt2_file(const std::string& path, const Progress& progress = {});
 Graph read_pt2(std::span<const std::byte> archive);
-Graph read_pt2_file(const std::string& path);
-
-using Bindings = std::map<std::string, std::int64_t, std::less<>>;
 
 // Values by the names of dimensions. "batch" is the first dimension that an input has, unless one
 // is called so: archives do not keep the names that people gave. Throws Error(BadArgument) for a

@@ -10,14 +10,13 @@ namespace {
 constexpr std::int64_t kElementBytes[] = {0, 1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1, 2};
 constexpr int kUint16 = 28, kFloat8 = 29, kLastFloat8 = 33, kUint32 = 34, kUint64 = 35;
 
-std::int64_t element_bytes(int dtype) {
+std::optional<std::int64_t> known_bytes(int dtype) {
   if (dtype > 0 && dtype < static_cast<int>(std::size(kElementBytes))) return kElementBytes[dtype];
   if (dtype >= kFloat8 && dtype <= kLastFloat8) return 1;
   if (dtype == kUint16) return 2;
   if (dtype == kUint32) return 4;
   if (dtype == kUint64) return 8;
-  throw Error(ErrorCode::Unsupported, "unknown element type " + std::to_string(dtype),
-              "model.json");
+  return std::nullopt;
 }
 
 std::string device_name(Json json) {
@@ -48,43 +47,71 @@ SizeExpression join(SizeExpression left, SizeWord word, const SizeExpression& ri
 
 TensorValues::TensorValues(Json values, GraphBuilder& builder) : builder_(builder) {
   for (const auto& [name, value] : simdjson::dom::object(values))
-    values_.emplace(std::string(name), read(value));
+    values_.emplace(std::string(name), read(name, value));
 }
 
-TensorValues::Value TensorValues::read(Json json) {
+TensorValues::Value TensorValues::read(std::string_view name, Json json) {
   Value value;
   value.dtype = static_cast<int>(std::int64_t(json["dtype"]));
   value.device = builder_.device(device_name(json["device"]));
   std::int64_t hinted = 0;
   for (Json size : simdjson::dom::array(json["sizes"])) {
-    value.sizes.push_back(read_size(size, hinted));
+    value.sizes.push_back(read_size(name, size, hinted));
     value.hinted_sizes.push_back(hinted);
   }
   for (Json stride : simdjson::dom::array(json["strides"])) {
-    value.strides.push_back(read_size(stride, hinted));
+    value.strides.push_back(read_size(name, stride, hinted));
     value.hinted_strides.push_back(hinted);
   }
-  if (value.sizes.size() != value.strides.size())
-    throw Error(ErrorCode::BadFormat, "a tensor has sizes without strides", "model.json");
-  value.offset = read_size(json["storage_offset"], hinted);
+  value.is_strided = value.sizes.size() == value.strides.size();
+  if (!value.is_strided)
+    builder_.diagnostics().add("tensor-without-strides", Severity::Warning, std::string(name),
+                               "a tensor has no strides, as sparse ones have none; it is not "
+                               "counted");
+  value.offset = read_size(name, json["storage_offset"], hinted);
   return value;
 }
 
 // {"as_int": 4}, or {"as_expr": {"expr_str": "Symbol('s0')", "hint": {"as_int": 3}}}.
-SizeExpression TensorValues::read_size(Json json, std::int64_t& hinted) {
+SizeExpression TensorValues::read_size(std::string_view name, Json json, std::int64_t& hinted) {
   if (!json["as_int"].get(hinted)) return number(hinted);
   const Json expression = json["as_expr"];
-  SizeExpression size = parse_size(std::string_view(expression["expr_str"]), builder_.dimensions());
   const bool has_hint = !expression["hint"]["as_int"].get(hinted);
   if (!has_hint) hinted = 0;
+  SizeExpression size = parse(name, std::string_view(expression["expr_str"]),
+                              has_hint ? std::optional(hinted) : std::nullopt);
   // A size that is a dimension and nothing else says what that was when the model was captured.
   if (has_hint && size.steps.size() == 1 && size.steps[0].word == SizeWord::Dimension)
     builder_.dimensions()[static_cast<std::size_t>(size.steps[0].value)].hint = hinted;
   return size;
 }
 
+// A form that is not known has at least the value that it had when the model was captured.
+SizeExpression TensorValues::parse(std::string_view name, std::string_view text,
+                                   std::optional<std::int64_t> hint) {
+  const std::size_t known = builder_.dimensions().size();
+  try {
+    return parse_size(text, builder_.dimensions());
+  } catch (const Error& error) {
+    builder_.dimensions().cut(known);
+    builder_.diagnostics().add(
+        "unknown-size", Severity::Warning, std::string(name),
+        error.message() + (hint ? "; it keeps the value of the capture" : "; it counts as 0"));
+    return number(hint.value_or(0));
+  }
+}
+
+std::int64_t TensorValues::element_bytes(std::string_view name, int dtype) {
+  if (const auto known = known_bytes(dtype)) return *known;
+  builder_.diagnostics().add("unknown-element-type", Severity::Warning, std::string(name),
+                             "element type " + std::to_string(dtype) +
+                                 " is not known here; its elements count one byte each");
+  return 1;
+}
+
 StorageId TensorValues::allocate(std::string_view name) {
   const Value& value = values_.find(name)->second;
+  if (!value.is_strided) return builder_.add_storage(value.device, 0);
   SizeExpression elements = join(number(1), SizeWord::Add, value.offset);
   for (std::size_t i = 0; i < value.sizes.size(); ++i) {
     if (is_number(value.sizes[i]) && value.sizes[i].steps[0].value == 0)
@@ -93,7 +120,7 @@ StorageId TensorValues::allocate(std::string_view name) {
     elements = join(std::move(elements), SizeWord::Add,
                     join(last, SizeWord::Multiply, value.strides[i]));
   }
-  elements = join(std::move(elements), SizeWord::Multiply, number(element_bytes(value.dtype)));
+  elements = join(std::move(elements), SizeWord::Multiply, number(element_bytes(name, value.dtype)));
   if (is_number(elements)) return builder_.add_storage(value.device, elements.steps[0].value);
   return builder_.add_storage(value.device, std::move(elements));
 }

@@ -1,22 +1,21 @@
 // The tensors of an exported model: their bytes, devices and layouts, symbolic sizes included.
 #pragma once
 
-#include <simdjson.h>
-
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tidemark/engine/graph/builder.h"
 #include "tidemark/engine/operators/aliases.h"
+#include "tidemark/readers/pt2/names.h"
 
 namespace tidemark::pt2 {
 
-using Json = simdjson::dom::element;
-
 class TensorValues {
  public:
-  // `values` is the graph's tensor_values. Dimensions, hints and bytes go into the builder.
+  // `values` is the graph's tensor_values. Dimensions, hints, bytes and diagnostics go into the
+  // builder.
   TensorValues(Json values, GraphBuilder& builder);
 
   // What is not a tensor (a number, a custom object) has no entry.
@@ -30,12 +29,16 @@ class TensorValues {
   struct Value {
     int dtype = 0;
     DeviceId device;
+    bool is_strided = true;  // others have no bytes that sizes tell
     std::vector<SizeExpression> sizes, strides;
     SizeExpression offset;
     std::vector<std::int64_t> hinted_sizes, hinted_strides;
   };
-  Value read(Json json);
-  SizeExpression read_size(Json json, std::int64_t& hinted);
+  Value read(std::string_view name, Json json);
+  SizeExpression read_size(std::string_view name, Json json, std::int64_t& hinted);
+  SizeExpression parse(std::string_view name, std::string_view text,
+                       std::optional<std::int64_t> hint);
+  std::int64_t element_bytes(std::string_view name, int dtype);
   operators::Layout layout(const Value& value) const;
 
   GraphBuilder& builder_;
