@@ -100,6 +100,18 @@ def test_random_expressions_have_the_values_of_python(tmp_path: Path):
     assert not wrong, wrong[:5]
 
 
+def test_a_size_that_turns_out_to_be_zero_leaves_no_bytes(tmp_path: Path):
+    """Five rows of s - 3 bytes: the strides of an empty tensor do not say that it is empty."""
+    rows = exported_model.tensor(5, exported_model.BYTE)
+    rows["sizes"].append(exported_model.size("s - 3"))
+    rows["strides"] = [exported_model.size("Max(1, s - 3)"), exported_model.size(1)]
+    path = tmp_path / "rows.pt2"
+    exported_model.write_archive(path, exported_model.model(["x"], [], ["x"], {"x": rows}))
+    graph = graphs.read_pt2(path)
+    peaks = [graph.accounts(dimensions={"s": s}).peak().bytes for s in (3, 4, 7)]
+    assert peaks == [0, 5 * 1, 5 * 4]
+
+
 def test_where_python_has_no_whole_number_of_63_bits_there_is_an_error(tmp_path: Path):
     chance = random.Random(3)
     refused: set[str] = set()
