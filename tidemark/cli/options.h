@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "tidemark/engine/answers/parts.h"
+#include "tidemark/engine/analyses/selection.h"
 #include "tidemark/engine/base/units.h"
 
 namespace CLI {
