@@ -76,6 +76,16 @@ Overview overview_named(const std::string& name, std::int64_t bytes) {
   peak.device = peak.at.op = peak.at.source = name;
   peak.allocated_bytes = peak.requested_bytes = peak.largest[0].allocated_bytes = bytes;
   peak.categories[index_of(Category::UnshardedParameter)] = bytes;
+  peak.modules = {{name, bytes, peak.categories}, {"", bytes, peak.categories}};
+  peak.sites = {{3, bytes, bytes, Category::Gradient, name, name, name, name}, {}};
+  peak.lines = {{name, 3, bytes, peak.categories}, {}};
+  answer.verdict = VerdictAnswer{.verdict = Verdict::Fits,
+                                 .gpu = {name, bytes, name},
+                                 .device = name,
+                                 .tensor_bytes = bytes,
+                                 .budget_bytes = bytes,
+                                 .budget = {{name, bytes, Evidence::Assumed, name}}};
+  answer.not_covered = {name};
   answer.scopes = small_scopes({name, name + "." + name, "other"}, bytes);
   answer.timeline = small_timeline(bytes);
   answer.timeline.devices[0].device = name;
@@ -102,7 +112,10 @@ std::vector<std::string> all_reports(const std::string& name, std::int64_t bytes
   const std::vector<Difference> differences = {{name, 0, bytes}, {name, bytes, 0}};
   const DiffAnswer diff{
       .same = false, .devices = {{name, {name, bytes, 1}, differences, differences, differences}}};
+  TextStyle full = style;
+  full.detail = Detail::Full;
   return {text_report(overview, style),          text_report(overview.peak, style),
+          text_report(overview, full),           text_report(*overview.verdict, style),
           text_report(scopes, style),            text_report(overview.timeline, style),
           text_report(lifetimes, style),         text_report(leaks, style),
           text_report(diff, style),              text_report(overview.diagnostics, style)};
@@ -177,7 +190,7 @@ TEST(PeakText, LargestStoragesSayWhereAndWhenTheyWereBorn) {
   EXPECT_TRUE(
       says(text, "  s5  3.00 MiB  Activation  2 forward     layers.3.mlp aten::mm m.py:7\n"))
       << text;
-  EXPECT_TRUE(says(text, "  s1  1.00 MiB  Parameter   set-up        -\n")) << text;
+  EXPECT_TRUE(says(text, "  s1  1.00 MiB  Parameter   before 1      -\n")) << text;
 }
 
 TEST(PeakText, SeveralDevicesAreToldApart) {
@@ -213,8 +226,10 @@ TEST(ScopesText, RecomputeHasAColumnOnlyWhereThereIsSome) {
 TEST(OverviewText, SectionsComeInTheOrderOfTheQuestions) {
   const std::string text = text_report(overview_named("net", kMiB), {});
   std::size_t at = 0;
-  for (const char* title : {"peak ", "What the peak is made of\n", "Largest storages at the peak\n",
-                            "Modules\n", "Timeline of net", "Notes\n"}) {
+  for (const char* title :
+       {"Fits on ", "The budget of net", "peak ", "What the peak is made of\n", "Timeline of net",
+        "Source lines that own most\n", "By module", "Largest of the 2 storages alive then\n",
+        "not covered: ", "Notes\n", "next: "}) {
     const std::size_t found = text.find(title);
     ASSERT_NE(found, std::string::npos) << title;
     EXPECT_GE(found, at) << title;
@@ -223,7 +238,8 @@ TEST(OverviewText, SectionsComeInTheOrderOfTheQuestions) {
 }
 
 TEST(EmptyText, EmptyAnswersAreSentences) {
-  EXPECT_EQ(text_report(Overview{}), "No memory was allocated.\n0 steps, 0 events\n");
+  EXPECT_TRUE(
+      text_report(Overview{}).starts_with("No memory was allocated.\n0 steps, 0 events\n\nnext: "));
   EXPECT_EQ(text_report(PeakAnswer{}), "No memory was allocated.\n0 steps, 0 events\n");
   EXPECT_EQ(text_report(ScopesAnswer{}), "No module was called.\n");
   EXPECT_EQ(text_report(TimelineAnswer{}), "No memory was allocated.\n");
@@ -299,8 +315,7 @@ TEST(LifetimesText, WhatNeverDiesHasNoDeath) {
 TEST(VerifyText, ProblemsAreCountedAndPlaced) {
   EXPECT_EQ(text_report(one_warning()),
             "2 problems of 1 kind\n"
-            "  warning: an event is early\n"
-            "           time-runs-back, 2 times, first at event 3\n");
+            "  warning: an event is early (time-runs-back, 2 times, first at event 3)\n");
 }
 
 }  // namespace

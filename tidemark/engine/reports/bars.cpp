@@ -31,19 +31,10 @@ std::size_t cells_for(std::int64_t bytes, std::int64_t longest, std::size_t widt
   if (bytes <= 0 || longest <= 0 || width == 0) return 0;
   const double share = static_cast<double>(bytes) / static_cast<double>(longest);
   const auto cells = std::lround(share * static_cast<double>(width));
-  return std::clamp<std::size_t>(static_cast<std::size_t>(cells), 1, width);
+  return std::min(static_cast<std::size_t>(cells), width);
 }
 
 }  // namespace
-
-std::vector<std::pair<Category, std::int64_t>> sorted_categories(const CategoryBytes& categories) {
-  std::vector<std::pair<Category, std::int64_t>> sorted;
-  for (std::size_t c = 0; c < categories.size(); ++c)
-    if (categories[c] != 0) sorted.emplace_back(static_cast<Category>(c), categories[c]);
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
-  return sorted;
-}
 
 std::string largest_part(const CategoryBytes& categories, std::int64_t total) {
   const auto sorted = sorted_categories(categories);

@@ -10,9 +10,6 @@
 
 namespace tidemark {
 
-// Those that are not zero, most bytes first.
-std::vector<std::pair<Category, std::int64_t>> sorted_categories(const CategoryBytes& categories);
-
 // "Activation 62.0%": the largest of them, as a part of `total`; "-" when there is none.
 std::string largest_part(const CategoryBytes& categories, std::int64_t total);
 

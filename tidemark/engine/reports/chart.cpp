@@ -12,7 +12,7 @@
 namespace tidemark {
 namespace {
 
-constexpr std::size_t kRows = 10;
+constexpr std::size_t kRows = 8;
 constexpr std::size_t kNarrowestPlot = 10;
 
 // The highest state of each slice; a slice without changes goes on with the state before it.
