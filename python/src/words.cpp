@@ -141,6 +141,14 @@ Units units_of(const std::string& name) {
               "one of auto, B, KiB, MiB, GiB, TiB");
 }
 
+Detail detail_of(const std::string& name) {
+  if (name == "brief") return Detail::Brief;
+  if (name == "modules") return Detail::Modules;
+  if (name == "full") return Detail::Full;
+  throw Error(ErrorCode::BadArgument, "unknown detail \"" + name.substr(0, 40) + "\"", {},
+              "one of brief, modules, full");
+}
+
 void bind_words(py::module_& module) {
   bind_category(module);
   bind_phase(module);
