@@ -237,6 +237,30 @@ TEST(OverviewText, SectionsComeInTheOrderOfTheQuestions) {
   }
 }
 
+// A run with all there is to tell: a failed request, all categories, two hundred modules, notes.
+TEST(OverviewText, TheFirstLookIsAtMostSixtyLines) {
+  Overview answer = overview_named("net", 64 * kMiB);
+  std::vector<std::string> paths;
+  for (int root = 0; root < 20; ++root)
+    for (int layer = 0; layer < 10; ++layer)
+      paths.push_back("net" + std::to_string(root) + ".block." + std::to_string(layer));
+  answer.scopes = small_scopes(paths);
+  DevicePeak& peak = answer.peak.devices[0];
+  peak.categories.fill(kMiB);
+  peak.modules.clear();
+  for (const std::string& path : paths) peak.modules.push_back({path, 2 * kMiB, {}});
+  peak.sites.resize(50, peak.sites[0]);
+  peak.lines.resize(50, peak.lines[0]);
+  answer.peak.devices.resize(8, peak);
+  answer.verdict->verdict = Verdict::DoesNotFit;
+  answer.verdict->budget.resize(4, answer.verdict->budget[0]);
+  answer.run.out_of_memory = OutOfMemory{"cuda:0", kMiB, kMiB, peak.at};
+  for (int i = 0; i < 9; ++i)
+    answer.diagnostics.add("code" + std::to_string(i), Severity::Note, "here", "a sentence");
+  EXPECT_LE(lines_of(text_report(answer, {})).size(), 60u) << text_report(answer, {});
+  EXPECT_GT(lines_of(text_report(answer, {.detail = Detail::Full})).size(), 200u);
+}
+
 TEST(EmptyText, EmptyAnswersAreSentences) {
   EXPECT_TRUE(
       text_report(Overview{}).starts_with("No memory was allocated.\n0 steps, 0 events\n\nnext: "));

@@ -13,7 +13,9 @@ namespace tidemark {
 // "Activation 62.0%": the largest of them, as a part of `total`; "-" when there is none.
 std::string largest_part(const CategoryBytes& categories, std::int64_t total);
 
-// Percentages are of `total`; the longest bar fills the page.
-void draw_bars(Page& page, const CategoryBytes& categories, std::int64_t total);
+// Percentages are of `total`; the longest bar fills the page. Past `most` bars, the smallest become
+// one line.
+void draw_bars(Page& page, const CategoryBytes& categories, std::int64_t total,
+               std::size_t most = SIZE_MAX);
 
 }  // namespace tidemark

@@ -11,7 +11,7 @@
 namespace tidemark {
 namespace {
 
-constexpr std::size_t kBriefRows = 9;
+constexpr std::size_t kBriefRows = 7;
 constexpr std::int64_t kLeastPercent = 1;
 
 ModuleChoice choice_for(Detail detail) {

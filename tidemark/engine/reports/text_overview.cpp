@@ -11,10 +11,12 @@ namespace {
 // How many rows each list may have where the whole must stay short.
 struct Lengths {
   std::size_t lines = SIZE_MAX, sites = SIZE_MAX, devices = SIZE_MAX, notes = SIZE_MAX;
+  std::size_t categories = SIZE_MAX, chart_rows = 8;
 };
 
 Lengths lengths_for(Detail detail) {
-  return detail == Detail::Full ? Lengths{} : Lengths{.lines = 4, .sites = 5, .devices = 1, .notes = 4};
+  if (detail == Detail::Full) return {};
+  return {.lines = 3, .sites = 3, .devices = 1, .notes = 2, .categories = 6, .chart_rows = 6};
 }
 
 std::string seconds_words(double seconds) {
@@ -72,19 +74,19 @@ std::string text_report(const Overview& answer, const TextStyle& style) {
   const Lengths lengths = lengths_for(style.detail);
   const auto& devices = answer.peak.devices;
   add_judgement(page, answer);
-  add_peak_headlines(page, answer.peak);
+  add_peak_headlines(page, answer.peak, style.detail != Detail::Full);
   add_run(page, answer);
   for (std::size_t d = 0; d < std::min(devices.size(), lengths.devices); ++d) {
     const std::string suffix = of_device(devices[d].device, devices.size());
-    add_categories(page, devices[d], suffix);
-    add_chart(page, answer.timeline, devices[d].device);
+    add_categories(page, devices[d], suffix, lengths.categories);
+    add_chart(page, answer.timeline, devices[d].device, lengths.chart_rows);
     add_lines(page, devices[d], suffix, lengths.lines);
     add_module_tree(page, answer.scopes, devices[d], suffix, style.detail);
     add_sites(page, devices[d], suffix, lengths.sites);
   }
   add_not_covered(page, answer);
   add_notes(page, answer.diagnostics, lengths.notes);
-  page.gap();
+  if (answer.not_covered.empty() && answer.diagnostics.empty()) page.gap();
   page.paragraph("next: " + printable(next_words(answer, style.tape)), 0, 2, Ink::Dim);
   return page.take();
 }

@@ -27,10 +27,12 @@ std::string storage_name(std::int64_t storage);
 // " of cuda:0" where an answer has several devices, else nothing.
 std::string of_device(std::string_view device, std::size_t device_count);
 
-// How much and when, a device after the other.
-void add_peak_headlines(Page& page, const PeakAnswer& answer);
+// How much and when, a device after the other; `is_brief` leaves the small facts out, and most of
+// many devices.
+void add_peak_headlines(Page& page, const PeakAnswer& answer, bool is_brief = false);
 // What the peak is made of, as bars.
-void add_categories(Page& page, const DevicePeak& peak, const std::string& suffix);
+void add_categories(Page& page, const DevicePeak& peak, const std::string& suffix,
+                    std::size_t most = SIZE_MAX);
 // At most so many of each; nothing where no line, or no storage, is known.
 void add_lines(Page& page, const DevicePeak& peak, const std::string& suffix, std::size_t most);
 void add_sites(Page& page, const DevicePeak& peak, const std::string& suffix, std::size_t most);
@@ -46,7 +48,8 @@ void add_out_of_memory(Page& page, const OutOfMemory& first);
 // The tree of modules with the peak of each phase; nothing when there are none.
 void add_modules(Page& page, const ScopesAnswer& answer);
 // The device's chart; nothing where it has no bytes.
-void add_chart(Page& page, const TimelineAnswer& answer, const std::string& device);
+void add_chart(Page& page, const TimelineAnswer& answer, const std::string& device,
+               std::size_t rows);
 // Each diagnostic with its count and first place.
 void add_diagnostics(Page& page, const Diagnostics& diagnostics);
 // The same under a title; nothing when there are none. Past `most` only their number is told.

@@ -10,6 +10,8 @@
 namespace tidemark {
 namespace {
 
+constexpr std::size_t kBriefDevices = 1;
+
 void add_largest(Page& page, const DevicePeak& peak) {
   Table table({{"id"}, {"bytes", Align::Right}, {"category"}, {"born in step"}, {"where"}});
   for (const StorageFact& fact : peak.largest)
@@ -27,7 +29,7 @@ ScopesAnswer scopes_named_by(const DevicePeak& peak) {
   return scopes;
 }
 
-void add_headline(Page& page, const DevicePeak& peak) {
+void add_headline(Page& page, const DevicePeak& peak, bool is_brief) {
   const std::string device = elided(printable(peak.device), page.width() / 2);
   const std::string headline = device + "  peak " + page.bytes(peak.allocated_bytes);
   const std::size_t indent = display_width(device) + 2;
@@ -35,6 +37,7 @@ void add_headline(Page& page, const DevicePeak& peak) {
   const bool fits = display_width(headline) + 2 + display_width(moment) <= page.width();
   page.line({{headline, Ink::Bold}, {fits ? "  " + moment : ""}});
   if (!fits) page.paragraph(moment, indent);
+  if (is_brief) return;
   std::string facts = page.bytes(peak.requested_bytes) + " requested, " +
                       counted(peak.alive_count, "storage") + " alive";
   if (peak.at.event >= 0)
@@ -45,14 +48,19 @@ void add_headline(Page& page, const DevicePeak& peak) {
 
 }  // namespace
 
-void add_peak_headlines(Page& page, const PeakAnswer& answer) {
+void add_peak_headlines(Page& page, const PeakAnswer& answer, bool is_brief) {
   if (answer.devices.empty()) page.line("No memory was allocated.");
-  for (const DevicePeak& peak : answer.devices) add_headline(page, peak);
+  const std::size_t count = answer.devices.size();
+  const std::size_t shown = is_brief ? std::min(count, kBriefDevices) : count;
+  for (std::size_t d = 0; d < shown; ++d) add_headline(page, answer.devices[d], is_brief);
+  if (shown < count)
+    page.line("… " + counted(static_cast<std::int64_t>(count - shown), "more device"), Ink::Dim);
 }
 
-void add_categories(Page& page, const DevicePeak& peak, const std::string& suffix) {
+void add_categories(Page& page, const DevicePeak& peak, const std::string& suffix,
+                    std::size_t most) {
   page.heading("What the peak" + suffix + " is made of");
-  draw_bars(page, peak.categories, peak.allocated_bytes);
+  draw_bars(page, peak.categories, peak.allocated_bytes, most);
 }
 
 void add_lines(Page& page, const DevicePeak& peak, const std::string& suffix, std::size_t most) {
