@@ -293,6 +293,37 @@ TEST(DamagedTape, AnEmptySourceAndAHeaderAloneAreTruncated) {
   EXPECT_EQ(error_of(file_header()).code(), ErrorCode::Truncated);
 }
 
+// Gives the first bytes of a file, then fails as a disk does.
+class FailingSource final : public ByteSource {
+ public:
+  FailingSource(const Bytes& file, std::size_t good) : inner_(file), good_(good) {}
+  std::size_t read(std::span<std::byte> into) override {
+    if (into.size() > good_) throw Error(ErrorCode::Unreadable, "cannot read: EIO", "disk");
+    good_ -= into.size();
+    return inner_.read(into);
+  }
+  std::uint64_t remaining() const override { return inner_.remaining(); }
+
+ private:
+  MemorySource inner_;
+  std::size_t good_;
+};
+
+TEST(DamagedTape, ADiskThatFailsIsNoDamageOfTheTape) {
+  std::vector<std::size_t> ends;
+  const Bytes file = flushed_file(&ends);
+  for (std::size_t good : {std::size_t{0}, std::size_t{20}, ends[0], ends[1] + 5}) {
+    FailingSource source(file, good);
+    try {
+      read_tape(source, "t");
+      FAIL() << "it was read with " << good << " good bytes";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::Unreadable) << good;
+      EXPECT_EQ(error.what(), std::string("disk: cannot read: EIO")) << good;
+    }
+  }
+}
+
 TEST(OpenTape, TellsTextFromBinaryByTheFirstByte) {
   MemorySource text(std::string_view("tape 1\nstep\n"));
   EXPECT_EQ(read_tape(text, "t").size(), 1u);

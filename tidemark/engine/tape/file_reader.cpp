@@ -26,6 +26,8 @@ class FileReader {
     try {
       while (read_block()) good_events_ = events_.size();
     } catch (const Error& damage) {
+      // The disk that fails says nothing about the tape.
+      if (damage.code() == ErrorCode::Unreadable) throw;
       // What came before the damage is good; with nothing before it there is nothing to give.
       events_.grow_to(good_events_);
       if (events_.size() == 0 || damage.code() == ErrorCode::Unsupported)
