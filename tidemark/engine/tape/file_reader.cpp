@@ -211,11 +211,10 @@ bool subjects_in_range(std::span<const std::uint8_t> kinds, std::span<const std:
   std::array<std::uint32_t, kKindCount> device_limits{};
   for (std::size_t k = 0; k < kKindCount; ++k) {
     const Kind kind = static_cast<Kind>(k);
-    const bool needs_device = kind == Kind::Alloc || kind >= Kind::SegmentMap;
     subject_limits[k] = is_about_storage(kind) ? events + kBlockEvents
                         : kind == Kind::Mark   ? tables.strings.size()
                                                : UINT64_MAX;
-    device_limits[k] = needs_device ? DeviceId::kNone : UINT32_MAX;
+    device_limits[k] = needs_device(kind) ? DeviceId::kNone : UINT32_MAX;
   }
   unsigned bad = 0;  // no branch a row: this is part of reading every event
   for (std::size_t i = 0; i < kinds.size(); ++i) {

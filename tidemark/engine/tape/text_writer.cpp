@@ -44,14 +44,11 @@ class TextWriter {
   }
 
   std::size_t indent(const Event& e) const {
-    const bool is_edge = e.kind == Kind::ScopeBegin || e.kind == Kind::ScopeEnd;
-    return open_.size() - (is_edge && open_.size() > 0 ? 1 : 0);
+    return open_.size() - (is_scope_edge(e.kind) && open_.size() > 0 ? 1 : 0);
   }
 
   void declare_device(const Event& e) {
-    const bool names_device =
-        e.kind == Kind::Alloc || e.kind == Kind::SegmentMap || e.kind == Kind::SegmentUnmap;
-    if (!names_device || e.device == device_ || !e.device) return;
+    if (!needs_device(e.kind) || e.device == device_ || !e.device) return;
     device_ = e.device;
     out_ += "device " + quoted(tables_.devices()[device_.value].name) + "\n";
   }
@@ -124,9 +121,7 @@ class TextWriter {
   }
 
   void write_place(const Event& e) {
-    const bool is_call = e.kind == Kind::CallBegin || e.kind == Kind::CallEnd;
-    const bool is_edge = e.kind == Kind::ScopeBegin || e.kind == Kind::ScopeEnd;
-    if (e.call && !is_call) {
+    if (e.call && !is_call_edge(e.kind)) {
       const Call& call = tables_.calls()[e.call.value];
       out_ += " op=" + quoted(tables_.strings[call.op]);
       const std::string_view signature = tables_.strings[call.signature];
@@ -134,7 +129,7 @@ class TextWriter {
     }
     if (e.stack) out_ += " at=" + stack_name(e.stack);
     if (e.stream) out_ += " stream=" + std::to_string(tables_.streams()[e.stream.value]);
-    if (!is_edge && e.scope != open_.innermost())
+    if (!is_scope_edge(e.kind) && e.scope != open_.innermost())
       out_ += " scope=" + (e.scope ? scope_name(e.scope) : "-");
     if (e.phase != phase_) out_.append(" phase=").append(name_of(e.phase));
   }
