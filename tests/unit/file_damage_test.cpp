@@ -245,6 +245,19 @@ TEST(DamagedTape, EventsThatPointPastATableAreRefused) {
   }
 }
 
+TEST(DamagedTape, AStorageFarAheadOfItsEventIsRefusedWhereverBlocksEnd) {
+  // The second event may name the numbers below 1 + 131 072, also when its block is cut after it.
+  for (std::uint32_t number : {131'072u, 131'073u}) {
+    Event far = good_alloc();
+    far.subject = number;
+    Bytes file = file_header();
+    append_block(file, BlockKind::Tables, tables_block({{}, {"cpu"}, {}}));
+    append_block(file, BlockKind::Events, event_block(good_alloc()));
+    append_block(file, BlockKind::Events, event_block(far));
+    EXPECT_EQ(tape_of(file).size(), number == 131'072u ? 2u : 1u);
+  }
+}
+
 TEST(DamagedTape, AMarkWithoutATextAndASegmentWithoutADeviceAreRefused) {
   Event mark, segment;
   mark.subject = 3;
