@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
+#include <vector>
+
 #include "tidemark/engine/base/error.h"
 
 namespace tidemark {
@@ -137,6 +141,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{"tape 1\nphase sideways\n", "t:2:7", "unknown phase"},
         BadText{"tape 1\nmark x phase=up\n", "t:2:8", "unknown phase"},
         BadText{"tape 1\nmark x colour=red\n", "t:2:8", "unknown key"},
+        BadText{"tape 1\nmark x at=f:1 at=g:2\n", "t:2:15", "at= stands twice"},
+        BadText{"tape 1\nmark a=b\n", "t:2:6", "unknown key"},
+        BadText{"tape 1\ndevice cpu sig=x\n", "t:2:12", "does not belong"},
         BadText{"tape 1\nmark x =red\n", "t:2:8", "without a key"},
         BadText{"tape 1\nmark x sig=y\n", "t:2:1", "sig= without op="},
         BadText{"tape 1\nmark x at=nowhere\n", "t:2:8", "unknown stack"},
@@ -154,6 +161,61 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{"tape 1\nstack a f.py twelve\n", "t:2:14", "a line must be"},
         BadText{"tape 1\ndiagnostic c fatal 1 w m\n", "t:2:14", "unknown severity"},
         BadText{"tape 1\nmark \xff\n", "t:2:6", "not UTF-8"}));
+
+// The keys that docs/formats/tape.md gives each word; a line of that word is good without them.
+struct WordKeys {
+  std::string line;
+  std::set<std::string> keys;
+};
+const std::set<std::string> kPlaceKeys = {"op", "at", "stream", "scope", "phase"};
+std::set<std::string> place_keys_without(const std::string& key) {
+  std::set<std::string> keys = kPlaceKeys;
+  keys.erase(key);
+  return keys;
+}
+const std::vector<WordKeys> kWordKeys = {
+    {"tape 1", {}},
+    {"meta a b", {}},
+    {"device cpu", {}},
+    {"stack k f.py 3", {"under"}},
+    {"diagnostic c note 1 w m", {}},
+    {"alloc a 1", kPlaceKeys},
+    {"free a", kPlaceKeys},
+    {"resize a 1", kPlaceKeys},
+    {"relabel a Buffer", kPlaceKeys},
+    {"begin m", place_keys_without("scope")},
+    {"end m", place_keys_without("scope")},
+    {"call f", place_keys_without("op")},
+    {"return f", place_keys_without("op")},
+    {"phase forward", place_keys_without("phase")},
+    {"step", kPlaceKeys},
+    {"mark x", kPlaceKeys},
+    {"input a", kPlaceKeys},
+    {"output a", kPlaceKeys},
+    {"map 1 1", kPlaceKeys},
+    {"unmap 1 1", kPlaceKeys},
+};
+const std::map<std::string, std::string> kKeyValues = {
+    {"op", "f"}, {"at", "f.py:1"}, {"stream", "1"}, {"scope", "m"}, {"phase", "other"},
+    {"under", "f.py:1"}};
+
+TEST(TapeText, AKeyOnALineThatHasNoUseForItIsRefused) {
+  for (const auto& [line, keys] : kWordKeys)
+    for (const auto& [key, value] : kKeyValues) {
+      const std::string text = "tape 1\n" + line + " " + key + "=" + value + "\n";
+      const Complaint found = complaint_of(text);
+      if (keys.contains(key)) {
+        EXPECT_EQ(found.message, "") << text;
+        continue;
+      }
+      EXPECT_EQ(found.where, "t:2:" + std::to_string(line.size() + 2)) << text;
+      EXPECT_EQ(found.message, key + "= does not belong on this line") << text;
+      // The hint names what is allowed.
+      for (const std::string& good : keys)
+        EXPECT_NE(found.hint.find(" " + good + "="), std::string::npos) << found.hint;
+      EXPECT_EQ(found.hint.find(" " + key + "="), std::string::npos) << found.hint;
+    }
+}
 
 TEST(TapeText, ANulByteIsNamed) {
   const Complaint found = complaint_of(std::string_view("tape 1\nmark a\0b\n", 16));
