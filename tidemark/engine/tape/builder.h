@@ -63,6 +63,9 @@ class TapeBuilder {
   // Births a storage under a number of the caller's, or of new_storage().
   void alloc_as(StorageId storage, DeviceId device, std::int64_t bytes, Category category,
                 const Place& place = {});
+  // A row as a call above would write it now, for a source that has more to say; then write it.
+  Event draft(Kind kind, const Place& place, std::uint32_t subject = Event().subject) const;
+  void write(const Event& row);
   // Writes a row of a source that keeps the histories of its storages itself: nothing is filled in,
   // and nothing is kept but the row. Not to be mixed with the calls above that fill in.
   void append(const Event& row);
@@ -81,8 +84,6 @@ class TapeBuilder {
   const Event& last() const { return last_; }
 
  private:
-  Event draft(Kind kind, const Place& place, std::uint32_t subject = Event().subject) const;
-  void write(const Event& row);
   void check_place(const Event& row) const;
   void check(const Event& row) const;
   void spill(std::size_t least);

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <unordered_map>
 
 #include "tidemark/engine/base/error.h"
 #include "tidemark/engine/tape/builder.h"
+#include "tidemark/engine/tape/file_format.h"
 #include "tidemark/engine/tape/text_line.h"
 
 namespace tidemark {
@@ -21,6 +23,10 @@ enum Key : unsigned {
   kScope = 1 << 4,
   kPhase = 1 << 5,
   kUnder = 1 << 6,
+  kBytes = 1 << 7,
+  kCategory = 1 << 8,
+  kDevice = 1 << 9,
+  kSubject = 1 << 10,
 };
 constexpr unsigned kNone = 0;
 constexpr unsigned kPlace = kOp | kSig | kAt | kStream | kScope | kPhase;
@@ -28,6 +34,9 @@ constexpr unsigned kPlace = kOp | kSig | kAt | kStream | kScope | kPhase;
 constexpr unsigned kOfScope = kPlace & ~kScope;
 constexpr unsigned kOfCall = kPlace & ~(kOp | kSig);
 constexpr unsigned kOfPhase = kPlace & ~kPhase;
+// Columns that follow from the line and the history; a row that says otherwise needs words for it.
+constexpr unsigned kColumns = kBytes | kCategory | kDevice;
+constexpr unsigned kAllColumns = kColumns | kSubject;
 
 class TextReader {
  public:
@@ -59,8 +68,15 @@ class TextReader {
     Key key;
     void (TextReader::*take)(const Token&);
   };
-  static const std::array<Word, 20> kWords;
-  static const std::array<KeyWord, 7> kKeys;
+  static const std::array<Word, 21> kWords;
+  static const std::array<KeyWord, 11> kKeys;
+  // What a row says in place of what would follow.
+  struct Columns {
+    std::optional<std::int64_t> bytes;
+    std::optional<Category> category;
+    std::optional<DeviceId> device;
+    std::optional<std::uint32_t> subject;
+  };
   static constexpr const char* kHeaderHint = "the first line of a tape is: tape 1";
 
   std::string place_of(std::size_t line) const { return name_ + ":" + std::to_string(line); }
@@ -93,9 +109,10 @@ class TextReader {
     }
   }
 
-  // Moves the key=value words of the line into place_.
+  // Moves the key=value words of the line into place_ and columns_.
   void take_keys(const Word& word) {
     place_ = {};
+    columns_ = {};
     op_ = signature_ = nullptr;
     unsigned seen = 0;
     for (const Token& token : line_.keys()) {
@@ -127,7 +144,7 @@ class TextReader {
     return hint + (word.keys ? "" : " no keys") + "; quote a word that has = in it";
   }
 
-  void take_op(const Token& token) { op_ = &token.value; }
+  void take_op(const Token& token) { op_ = is_dash(token) ? nullptr : &token.value; }
   void take_sig(const Token& token) { signature_ = &token.value; }
   void take_stack(const Token& token) { place_.stack = stack_named(token); }
   void take_stream(const Token& token) {
@@ -137,14 +154,30 @@ class TextReader {
     place_.scope = is_dash(token) ? ScopeId() : builder_.tables().scope(token.value);
   }
   void take_phase(const Token& token) { place_.phase = line_.phase(token); }
+  void take_bytes(const Token& token) {
+    columns_.bytes = line_.integer<std::int64_t>(token, "a number of bytes");
+  }
+  void take_category(const Token& token) { columns_.category = line_.category(token); }
+  void take_device(const Token& token) {
+    columns_.device = is_dash(token) ? DeviceId() : builder_.tables().device(token.value);
+  }
+  void take_subject(const Token& token) {
+    columns_.subject = line_.integer<std::uint32_t>(token, "a subject");
+  }
 
   const Token& operand(std::size_t i) const { return line_.operands()[i]; }
   const std::string& text(std::size_t i) const { return operand(i).value; }
 
-  StorageId storage_at(std::size_t i) {
-    auto [entry, is_new] = storages_.try_emplace(text(i));
-    if (is_new) entry->second = builder_.new_storage();
-    return entry->second;
+  // Storages are numbered as they are first named, unless a line gave them their number.
+  std::uint32_t storage_at(std::size_t i) {
+    const auto known = storages_.find(text(i));
+    return known != storages_.end() ? known->second : number_storage(text(i), next_storage_);
+  }
+  std::uint32_t number_storage(const std::string& name, std::uint32_t number) {
+    if (taken_.size() <= number) taken_.resize(number + std::size_t{1});
+    taken_[number] = true;
+    next_storage_ = std::max(next_storage_, number + 1);
+    return storages_[name] = number;
   }
 
   // A name that a stack line gave, or FILE:LINE.
@@ -159,9 +192,15 @@ class TextReader {
     return builder_.tables().stack({}, text.substr(0, colon), number);
   }
 
-  ScopeId scope_at(std::size_t i) { return builder_.tables().scope(text(i)); }
+  ScopeId scope_at(std::size_t i) {
+    return is_dash(operand(i)) ? ScopeId() : builder_.tables().scope(text(i));
+  }
   CallId call_at(std::size_t i) {
-    return builder_.tables().call(text(i), line_.text_or_empty(i + 1));
+    if (!is_dash(operand(i)))
+      return builder_.tables().call(text(i), line_.text_or_empty(i + 1));
+    if (line_.operands().size() > i + 1)
+      line_.fail(operand(i + 1).column, "a signature without an operator", "name the operator too");
+    return {};
   }
   std::uint32_t segment_at(std::size_t i) const {
     return line_.integer<std::uint32_t>(operand(i), "a segment");
@@ -192,53 +231,98 @@ class TextReader {
   DeviceId current_device() {
     return device_ ? device_ : device_ = builder_.tables().device("cuda:0");
   }
-  void alloc() {
-    const std::int64_t bytes = line_.bytes(operand(1));
-    const Category category =
-        line_.operands().size() > 2 ? line_.category(operand(2)) : Category::Unknown;
-    builder_.alloc_as(storage_at(0), current_device(), bytes, category, place_);
+  void storage() {
+    const auto number = line_.integer<std::uint32_t>(operand(1), "a storage's number");
+    if (number >= builder_.size() + kStoragesAhead)
+      line_.fail(operand(1).column, "a storage's number far ahead of the events",
+                 "here it is below " + std::to_string(builder_.size() + kStoragesAhead));
+    if (storages_.contains(text(0)) || (number < taken_.size() && taken_[number]))
+      line_.fail(operand(0).column, "this storage or this number was named before",
+                 "number a storage before its first event");
+    number_storage(text(0), number);
   }
-  void free() { builder_.free(storage_at(0), place_); }
+
+  Event draft(Kind kind) const { return builder_.draft(kind, place_); }
+  Event draft_storage(Kind kind) { return builder_.draft(kind, place_, storage_at(0)); }
+  Event draft_segment(Kind kind) {
+    Event row = builder_.draft(kind, place_, segment_at(0));
+    row.device = current_device();
+    row.bytes = line_.bytes(operand(1));
+    return row;
+  }
+  void write(Event row) {
+    row.bytes = columns_.bytes.value_or(row.bytes);
+    row.category = columns_.category.value_or(row.category);
+    row.device = columns_.device.value_or(row.device);
+    row.subject = columns_.subject.value_or(row.subject);
+    builder_.write(row);
+  }
+
+  void alloc() {
+    Event row = draft_storage(Kind::Alloc);
+    row.bytes = line_.bytes(operand(1));
+    if (line_.operands().size() > 2) row.category = line_.category(operand(2));
+    row.device = current_device();
+    write(row);
+  }
+  void free() { write(draft_storage(Kind::Free)); }
   void resize() {
-    const std::int64_t bytes = line_.bytes(operand(1));
-    builder_.resize(storage_at(0), bytes, place_);
+    Event row = draft_storage(Kind::Resize);
+    row.bytes = line_.bytes(operand(1));
+    write(row);
   }
   void relabel() {
-    const Category category = line_.category(operand(1));
-    builder_.relabel(storage_at(0), category, place_);
+    Event row = draft_storage(Kind::Relabel);
+    row.category = line_.category(operand(1));
+    write(row);
   }
-  void input() { builder_.input(storage_at(0), place_); }
-  void output() { builder_.output(storage_at(0), place_); }
-  void begin() { builder_.begin_scope(scope_at(0), place_); }
-  void end() { builder_.end_scope(scope_at(0), place_); }
-  void call() { builder_.begin_call(call_at(0), place_); }
-  void return_() { builder_.end_call(call_at(0), place_); }
-  void phase() { builder_.set_phase(line_.phase(operand(0)), place_); }
-  void step() { builder_.begin_step(place_); }
-  void mark() { builder_.mark(text(0), place_); }
-  void map() {
-    const std::uint32_t segment = segment_at(0);
-    builder_.map_segment(current_device(), segment, line_.bytes(operand(1)), place_);
+  void input() { write(draft_storage(Kind::Input)); }
+  void output() { write(draft_storage(Kind::Output)); }
+  void write_edge(Kind kind) {
+    Event row = draft(kind);
+    row.scope = scope_at(0);
+    write(row);
   }
-  void unmap() {
-    const std::uint32_t segment = segment_at(0);
-    builder_.unmap_segment(current_device(), segment, line_.bytes(operand(1)), place_);
+  void begin() { write_edge(Kind::ScopeBegin); }
+  void end() { write_edge(Kind::ScopeEnd); }
+  void write_call(Kind kind) {
+    Event row = draft(kind);
+    row.call = call_at(0);
+    write(row);
   }
+  void call() { write_call(Kind::CallBegin); }
+  void return_() { write_call(Kind::CallEnd); }
+  void phase() {
+    Event row = draft(Kind::Phase);
+    row.phase = line_.phase(operand(0));
+    write(row);
+  }
+  void step() { write(draft(Kind::Step)); }
+  void mark() {
+    Event row = draft(Kind::Mark);
+    row.subject = builder_.tables().strings.intern(text(0)).value;
+    write(row);
+  }
+  void map() { write(draft_segment(Kind::SegmentMap)); }
+  void unmap() { write(draft_segment(Kind::SegmentUnmap)); }
 
   const std::string& name_;
   std::size_t line_number_ = 0;
   bool header_seen_ = false;
   TextLine line_;
   Place place_;
+  Columns columns_;
   const std::string* op_ = nullptr;
   const std::string* signature_ = nullptr;
   DeviceId device_;
   TapeBuilder builder_;
-  std::unordered_map<std::string, StorageId> storages_;
+  std::unordered_map<std::string, std::uint32_t> storages_;
+  std::vector<bool> taken_;  // by number
+  std::uint32_t next_storage_ = 0;
   std::unordered_map<std::string, StackId> stacks_;
 };
 
-const std::array<TextReader::KeyWord, 7> TextReader::kKeys = {{
+const std::array<TextReader::KeyWord, 11> TextReader::kKeys = {{
     {"op", kOp, &TextReader::take_op},
     {"sig", kSig, &TextReader::take_sig},
     {"at", kAt, &TextReader::take_stack},
@@ -246,30 +330,35 @@ const std::array<TextReader::KeyWord, 7> TextReader::kKeys = {{
     {"scope", kScope, &TextReader::take_scope},
     {"phase", kPhase, &TextReader::take_phase},
     {"under", kUnder, &TextReader::take_stack},
+    {"bytes", kBytes, &TextReader::take_bytes},
+    {"category", kCategory, &TextReader::take_category},
+    {"device", kDevice, &TextReader::take_device},
+    {"subject", kSubject, &TextReader::take_subject},
 }};
 
-const std::array<TextReader::Word, 20> TextReader::kWords = {{
+const std::array<TextReader::Word, 21> TextReader::kWords = {{
     {"tape", "tape 1", 1, 1, kNone, &TextReader::tape},
     {"meta", "meta KEY VALUE", 2, 2, kNone, &TextReader::meta},
     {"device", "device NAME", 1, 1, kNone, &TextReader::device},
     {"stack", "stack NAME FILE LINE [FUNCTION] [under=NAME]", 3, 4, kUnder, &TextReader::stack},
     {"diagnostic", "diagnostic CODE SEVERITY COUNT WHERE MESSAGE", 5, 5, kNone,
      &TextReader::diagnostic},
-    {"alloc", "alloc STORAGE BYTES [CATEGORY]", 2, 3, kPlace, &TextReader::alloc},
-    {"free", "free STORAGE", 1, 1, kPlace, &TextReader::free},
-    {"resize", "resize STORAGE BYTES", 2, 2, kPlace, &TextReader::resize},
-    {"relabel", "relabel STORAGE CATEGORY", 2, 2, kPlace, &TextReader::relabel},
-    {"begin", "begin SCOPE", 1, 1, kOfScope, &TextReader::begin},
-    {"end", "end SCOPE", 1, 1, kOfScope, &TextReader::end},
-    {"call", "call OPERATOR [SIGNATURE]", 1, 2, kOfCall, &TextReader::call},
-    {"return", "return OPERATOR [SIGNATURE]", 1, 2, kOfCall, &TextReader::return_},
-    {"phase", "phase PHASE", 1, 1, kOfPhase, &TextReader::phase},
-    {"step", "step", 0, 0, kPlace, &TextReader::step},
-    {"mark", "mark TEXT", 1, 1, kPlace, &TextReader::mark},
-    {"input", "input STORAGE", 1, 1, kPlace, &TextReader::input},
-    {"output", "output STORAGE", 1, 1, kPlace, &TextReader::output},
-    {"map", "map SEGMENT BYTES", 2, 2, kPlace, &TextReader::map},
-    {"unmap", "unmap SEGMENT BYTES", 2, 2, kPlace, &TextReader::unmap},
+    {"storage", "storage NAME NUMBER", 2, 2, kNone, &TextReader::storage},
+    {"alloc", "alloc STORAGE BYTES [CATEGORY]", 2, 3, kPlace | kBytes, &TextReader::alloc},
+    {"free", "free STORAGE", 1, 1, kPlace | kColumns, &TextReader::free},
+    {"resize", "resize STORAGE BYTES", 2, 2, kPlace | kColumns, &TextReader::resize},
+    {"relabel", "relabel STORAGE CATEGORY", 2, 2, kPlace | kBytes | kDevice, &TextReader::relabel},
+    {"begin", "begin SCOPE", 1, 1, kOfScope | kAllColumns, &TextReader::begin},
+    {"end", "end SCOPE", 1, 1, kOfScope | kAllColumns, &TextReader::end},
+    {"call", "call OPERATOR [SIGNATURE]", 1, 2, kOfCall | kAllColumns, &TextReader::call},
+    {"return", "return OPERATOR [SIGNATURE]", 1, 2, kOfCall | kAllColumns, &TextReader::return_},
+    {"phase", "phase PHASE", 1, 1, kOfPhase | kAllColumns, &TextReader::phase},
+    {"step", "step", 0, 0, kPlace | kAllColumns, &TextReader::step},
+    {"mark", "mark TEXT", 1, 1, kPlace | kColumns, &TextReader::mark},
+    {"input", "input STORAGE", 1, 1, kPlace | kColumns, &TextReader::input},
+    {"output", "output STORAGE", 1, 1, kPlace | kColumns, &TextReader::output},
+    {"map", "map SEGMENT BYTES", 2, 2, kPlace | kBytes | kCategory, &TextReader::map},
+    {"unmap", "unmap SEGMENT BYTES", 2, 2, kPlace | kBytes | kCategory, &TextReader::unmap},
 }};
 
 }  // namespace
