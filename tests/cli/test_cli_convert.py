@@ -4,6 +4,9 @@ import json
 
 import pytest
 
+import binary_tape as bt
+from binary_tape import alloc, begin, finish, free
+
 TAPE = """\
 tape 1
 meta run "a name with blanks"
@@ -83,6 +86,35 @@ def test_a_tape_can_be_converted_onto_itself(write, tidemark):
     path = write(TAPE, "run.txt")
     assert tidemark("convert", path, path).returncode == 0
     assert path.read_text() == TAPE
+
+
+# What breaks a rule in binary, and the code that verify has for it.
+VIOLATIONS = {
+    "wrong-free-size": bt.tape(alloc(0, 100), free(0, 90)),
+    "negative-size": bt.tape(alloc(0, -5), alloc(1, 100)),
+    "double-free": bt.tape(alloc(0, 100), free(0, 100), free(0, 0)),
+    "free-unknown": bt.tape(free(3, 5), alloc(0, 100)),
+    "alloc-twice": bt.tape(alloc(2, 1), alloc(2, 2)),
+    "scope-not-open": bt.tape(finish(bt.NONE32)),
+    "scope-left-open": bt.tape(begin(bt.NONE32)),
+    "total-overflow": bt.tape(alloc(0, 1 << 62), alloc(1, 1 << 62)),
+    "truncated-file": bt.tape(alloc(0, 1))[:-40],
+    "missing-events": bt.header() + bt.tables() + bt.events(alloc(0, 100)) + bt.end(7),
+}
+
+
+@pytest.mark.parametrize("code", VIOLATIONS)
+def test_converting_mends_nothing(write, tmp_path, tidemark, code):
+    source = write(VIOLATIONS[code], "run.tape")
+    assert tidemark("convert", source, tmp_path / "run.txt").returncode == 0
+    assert tidemark("convert", tmp_path / "run.txt", tmp_path / "again.tape").returncode == 0
+    assert tidemark("convert", tmp_path / "again.tape", tmp_path / "again.txt").returncode == 0
+    found = [tidemark("verify", path, "--json")
+             for path in (source, tmp_path / "run.txt", tmp_path / "again.tape")]
+    assert [result.returncode for result in found] == [1, 1, 1]
+    assert [d["code"] for d in json.loads(found[0].stdout)["diagnostics"]] == [code]
+    assert found[1].stdout == found[2].stdout == found[0].stdout
+    assert (tmp_path / "again.txt").read_text() == (tmp_path / "run.txt").read_text()
 
 
 def test_odd_data_is_told_and_goes_along(write, tmp_path, tidemark):

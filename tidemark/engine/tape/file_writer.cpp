@@ -102,7 +102,9 @@ void TapeWriter::write_block(BlockKind kind, std::span<const std::byte> raw) {
 
 void TapeWriter::write_new_rows(const Tables& tables) {
   if (written_ == sizes_of(tables)) return;
-  write_block(BlockKind::Tables, encode_new_rows(tables, written_).bytes());
+  TablesWritten written = written_;
+  write_block(BlockKind::Tables, encode_new_rows(tables, written).bytes());
+  written_ = written;
 }
 
 void TapeWriter::write(const Tables& tables, const EventColumns& events, std::size_t first,

@@ -25,6 +25,13 @@ enum class NoteKind : std::uint8_t {
   BackwardEnded,
 };
 
+// The note is about the border of a module, or about what passes it.
+constexpr bool is_about_module(NoteKind kind) {
+  return kind == NoteKind::Passed || kind == NoteKind::ForwardBegan ||
+         kind == NoteKind::ForwardEnded || kind == NoteKind::BackwardBegan ||
+         kind == NoteKind::BackwardEnded;
+}
+
 // Where the thread was when the note was written.
 enum NoteFlags : std::uint8_t {
   kInsideOperator = 1,

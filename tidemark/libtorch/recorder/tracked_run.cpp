@@ -23,7 +23,7 @@ void TrackedRun::take(const Note& note) {
 }
 
 void TrackedRun::understand(const Note& note) {
-  if (note.kind >= NoteKind::Passed) attribution_.leave_operators(note.thread);
+  if (is_about_module(note.kind)) attribution_.leave_operators(note.thread);
   switch (note.kind) {
     case NoteKind::Passed: return passed_.push_back(note);
     case NoteKind::ForwardBegan: return begin_forward(note);
