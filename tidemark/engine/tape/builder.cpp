@@ -118,7 +118,7 @@ void TapeBuilder::begin_scope(ScopeId scope, const Place& place) {
   Event row;
   row.scope = scope;
   write(Kind::ScopeBegin, place, row);
-  open_.begin(scope);
+  open_.begin(scope, last_.phase, static_cast<std::int64_t>(size()) - 1);
 }
 
 void TapeBuilder::end_scope(ScopeId scope, const Place& place) {
@@ -126,7 +126,8 @@ void TapeBuilder::end_scope(ScopeId scope, const Place& place) {
   Event row;
   row.scope = scope;
   write(Kind::ScopeEnd, place, row);
-  open_.end(scope);
+  const OpenCalls::Slot meant = open_.meant(scope, last_.phase);
+  if (meant != OpenCalls::kNone) open_.end(meant);
 }
 
 void TapeBuilder::begin_call(CallId call, const Place& place) {

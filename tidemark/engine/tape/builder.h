@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tidemark/engine/tape/open_scopes.h"
+#include "tidemark/engine/tape/open_calls.h"
 #include "tidemark/engine/tape/storage_states.h"
 #include "tidemark/engine/tape/tape.h"
 
@@ -90,7 +90,7 @@ class TapeBuilder {
   EventColumns events_;
   Diagnostics diagnostics_;
   StorageStates storages_;
-  OpenScopes open_;
+  OpenCalls open_;
   Event last_;
   std::uint32_t storage_count_ = 0;
   std::int64_t next_time_ns_ = 0;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tidemark/engine/base/saturating.h"
-#include "tidemark/engine/tape/open_scopes.h"
+#include "tidemark/engine/tape/open_calls.h"
 #include "tidemark/engine/tape/text_tokens.h"
 
 namespace tidemark {
@@ -23,24 +23,30 @@ class TextWriter {
       out_ += "diagnostic " + quoted(d.code) + " " + std::string(name_of(d.severity)) + " " +
               std::to_string(d.count) + " " + quoted(d.where) + " " + quoted(d.message) + "\n";
     stack_names_.resize(tables_.stacks().size());
-    for (std::size_t i = 0; i < tape_.size(); ++i) write_event(tape_[i]);
+    for (std::size_t i = 0; i < tape_.size(); ++i)
+      write_event(static_cast<std::int64_t>(i), tape_[i]);
     return std::move(out_);
   }
 
  private:
-  void write_event(const Event& e) {
+  void write_event(std::int64_t i, const Event& e) {
     declare_device(e);
     declare_stack(e.stack);
     if (e.time_ns != next_time_ns_) out_ += "@" + std::to_string(e.time_ns) + " ";
     next_time_ns_ = add_saturating(e.time_ns, 1);
     if (e.kind == Kind::Phase) phase_ = e.phase;
-    if (e.kind == Kind::ScopeBegin && e.scope) open_.begin(e.scope);
+    if (e.kind == Kind::ScopeBegin && e.scope) open_.begin(e.scope, e.phase, i);
     out_.append(2 * std::min<std::size_t>(indent(e), 12), ' ');
     out_ += name_of(e.kind);
     write_operands(e);
     write_place(e);
     out_ += "\n";
-    if (e.kind == Kind::ScopeEnd) open_.end(e.scope);
+    if (e.kind == Kind::ScopeEnd) end_scope(e);
+  }
+
+  void end_scope(const Event& e) {
+    const OpenCalls::Slot meant = open_.meant(e.scope, e.phase);
+    if (meant != OpenCalls::kNone) open_.end(meant);
   }
 
   std::size_t indent(const Event& e) const {
@@ -145,7 +151,7 @@ class TextWriter {
   std::int64_t next_time_ns_ = 0;
   DeviceId device_;
   Phase phase_ = Phase::Other;
-  OpenScopes open_;
+  OpenCalls open_;
   std::vector<std::string> stack_names_;  // of those declared, in the order of declarations
   std::size_t declared_stacks_ = 0;
 };
