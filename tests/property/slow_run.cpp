@@ -43,7 +43,7 @@ class SlowReplay {
       case Kind::Alloc: {
         if (e.bytes < 0) ++run_.problems["negative-size"];
         else if (is_alive) ++run_.problems["alloc-twice"];
-        now_.alive[e.subject] = {0, 0, e.category, e.device.value, i};
+        now_.alive[e.subject] = {0, 0, e.category, e.device.value, i, e.scope};
         set_size(e.subject, e.bytes);
         seen_.insert(e.subject);
         break;
@@ -58,6 +58,7 @@ class SlowReplay {
         break;
       case Kind::Relabel:
         if (is_alive) now_.alive[e.subject].category = e.category;
+        if (is_alive && e.scope) now_.alive[e.subject].owner = e.scope;
         break;
       default: break;
     }

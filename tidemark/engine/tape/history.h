@@ -5,7 +5,7 @@
 #pragma once
 
 #include "tidemark/engine/base/saturating.h"
-#include "tidemark/engine/tape/open_scopes.h"
+#include "tidemark/engine/tape/open_calls.h"
 #include "tidemark/engine/tape/storage_states.h"
 
 namespace tidemark {
@@ -31,9 +31,10 @@ class History {
 
   void learn(const Event& row) {
     if (is_about_storage(row.kind)) storages_.apply(row);
-    if (row.kind == Kind::ScopeBegin && row.scope) open_.begin(row.scope);
-    if (row.kind == Kind::ScopeEnd) open_.end(row.scope);
+    if (row.kind == Kind::ScopeBegin && row.scope) open_.begin(row.scope, row.phase, rows_);
+    if (row.kind == Kind::ScopeEnd) end_scope(row);
     if (row.kind == Kind::Phase) phase_ = row.phase;
+    ++rows_;
     pass_time(row);
   }
   // The row after this one is a nanosecond later; nothing else is learned.
@@ -41,12 +42,18 @@ class History {
   void set_time(std::int64_t time_ns) { next_time_ns_ = time_ns; }
 
   Phase phase() const { return phase_; }
-  const OpenScopes& open() const { return open_; }
+  const OpenCalls& open() const { return open_; }
   const StorageStates& storages() const { return storages_; }
 
  private:
+  void end_scope(const Event& row) {
+    const OpenCalls::Slot meant = open_.meant(row.scope, row.phase);
+    if (meant != OpenCalls::kNone) open_.end(meant);
+  }
+
   StorageStates storages_;
-  OpenScopes open_;
+  OpenCalls open_;
+  std::int64_t rows_ = 0;
   std::int64_t next_time_ns_ = 0;
   Phase phase_ = Phase::Other;
 };
