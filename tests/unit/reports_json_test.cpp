@@ -222,7 +222,8 @@ TEST(JsonReport, VerifyIsTheDiagnosticsAlone) {
 )");
 }
 
-TEST(JsonReport, TheOverviewHoldsTheThreeAnswersAndTheDiagnosticsOnce) {
+// A tight run whose tape has a problem.
+Overview small_overview() {
   Overview answer;
   answer.meta = {{"model", "tiny"}};
   answer.verdict = VerdictAnswer{.verdict = Verdict::Tight,
@@ -243,6 +244,11 @@ TEST(JsonReport, TheOverviewHoldsTheThreeAnswersAndTheDiagnosticsOnce) {
   answer.steps = 1;
   answer.diagnostics.add("double-free", Severity::Error, "event 3", "twice");
   answer.peak.diagnostics = answer.diagnostics;
+  return answer;
+}
+
+TEST(JsonReport, TheOverviewHoldsTheThreeAnswersAndTheDiagnosticsOnce) {
+  const Overview answer = small_overview();
   EXPECT_EQ(json_report(answer), R"({
   "schema_version": 2,
   "report": "report",
