@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tidemark/engine/base/saturating.h"
+#include "tidemark/engine/tape/pair_rules.h"
 #include "tidemark/engine/tape/problems.h"
 #include "tidemark/engine/tape/storage_states.h"
 
@@ -24,6 +25,7 @@ class Verifier {
     for (const auto& [scope, phases] : open_)
       for (const auto& begins : phases) left_open.insert(begins.begin(), begins.end());
     for (std::size_t begin : left_open) diagnose(found_, TapeProblem::ScopeLeftOpen, begin);
+    check_pairs(tape_, found_);
     return std::move(found_);
   }
 
