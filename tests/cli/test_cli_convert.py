@@ -38,6 +38,24 @@ def test_binary_is_told_apart_by_the_name_and_begins_with_the_magic(write, tmp_p
     assert (tmp_path / "run.tape").read_bytes().startswith(b"\x93TAPE\r\n\x1a")
 
 
+@pytest.mark.parametrize("source", ["in.txt", "in.tape"])
+@pytest.mark.parametrize(("out", "first"), [("run.txt", b"tape 1\n"), ("run.tape.txt", b"tape 1\n"),
+                                            (".txt", b"tape 1\n"), ("run.tape", b"\x93TAPE"),
+                                            ("run.txt.tape", b"\x93TAPE")])
+def test_the_ending_decides_the_form_whatever_was_read(write, tmp_path, tidemark, source, out, first):
+    write(TAPE, "in.txt")
+    tidemark("convert", tmp_path / "in.txt", tmp_path / "in.tape")
+    assert tidemark("convert", tmp_path / source, tmp_path / out).returncode == 0
+    assert (tmp_path / out).read_bytes().startswith(first)
+
+
+@pytest.mark.parametrize("name", ["run.tape", "run.txt"])
+def test_a_tape_is_read_by_its_content_whatever_it_is_called(write, tmp_path, tidemark, name):
+    tidemark("convert", write(TAPE, "in.txt"), tmp_path / "in.tape")
+    for content in (TAPE.encode(), (tmp_path / "in.tape").read_bytes()):
+        assert tidemark("convert", write(content, name), "-").stdout == TAPE
+
+
 def test_binary_is_compressed_unless_told_otherwise(write, tmp_path, tidemark):
     source = write(TAPE + "alloc a 1\nfree a\n" * 1000)
     tidemark("convert", source, tmp_path / "small.tape")

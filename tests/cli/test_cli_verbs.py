@@ -209,7 +209,11 @@ def test_notes_alone_are_no_violations(write, tidemark):
     path = write('tape 1\ndiagnostic dropped note 3 "event 1" "three were dropped"\nalloc a 1\n')
     result = tidemark("verify", path)
     assert result.returncode == 0
-    assert "three were dropped" in result.stdout
+    assert "No problems were found." in result.stdout
+    assert "note: three were dropped" in result.stdout
+    result = tidemark("verify", path, "--json")
+    assert result.returncode == 0
+    assert json.loads(result.stdout)["problems"] == 0
 
 
 def test_version_is_one_line(tidemark):

@@ -98,6 +98,16 @@ void break_rules_of_scopes(TapeBuilder& builder) {
   builder.begin_scope(builder.tables().scope("never ended"));
 }
 
+void break_rules_of_pairs(TapeBuilder& builder) {
+  builder.end_call(builder.tables().call("never called"));
+  builder.begin_call(builder.tables().call("never returns"));
+  const DeviceId device = builder.tables().device("full");
+  builder.map_segment(device, 1, 5);
+  builder.map_segment(device, 1, 6);
+  builder.unmap_segment(device, 1, 7);
+  builder.unmap_segment(device, 1, 7);
+}
+
 }  // namespace
 
 Tape odd_tape(std::uint64_t seed) {
@@ -110,6 +120,7 @@ Tape odd_tape(std::uint64_t seed) {
   });
   break_rules_of_storages(builder);
   break_rules_of_scopes(builder);
+  break_rules_of_pairs(builder);
   builder.set_time(INT64_MAX);
   builder.begin_step();
   builder.set_time(INT64_MIN);

@@ -145,8 +145,9 @@ class Writer {
   void mark() { builder_.mark(random_.chance(0.5) ? "half way" : "\xc3\xa4 \"b\"\n", place()); }
   void segment() {
     const auto number = static_cast<std::uint32_t>(random_.below(5));
-    if (random_.chance(0.5)) builder_.map_segment(device(), number, 2 << 20, place());
-    else builder_.unmap_segment(device(), number, 2 << 20, place());
+    const std::int64_t bytes = random_.chance(0.8) ? 2 << 20 : 4 << 20;
+    if (random_.chance(0.5)) builder_.map_segment(device(), number, bytes, place());
+    else builder_.unmap_segment(device(), number, bytes, place());
   }
 
   void touch(StorageId storage) {

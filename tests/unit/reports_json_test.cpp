@@ -209,13 +209,16 @@ TEST(JsonReport, DiffHasBeforeAndAfterOfEachName) {
 )");
 }
 
-TEST(JsonReport, VerifyIsTheDiagnosticsAlone) {
+TEST(JsonReport, VerifyIsTheDiagnosticsAndHowManyAreProblems) {
   Diagnostics diagnostics;
+  diagnostics.add("late-start", Severity::Note, "", "only told", 7);
   diagnostics.add("double-free", Severity::Error, "event 3", "said \"twice\"", 2);
   EXPECT_EQ(json_report(diagnostics), R"({
   "schema_version": 2,
   "report": "verify",
+  "problems": 2,
   "diagnostics": [
+    {"code": "late-start", "severity": "note", "count": 7, "where": null, "message": "only told"},
     {"code": "double-free", "severity": "error", "count": 2, "where": "event 3", "message": "said \"twice\""}
   ]
 }

@@ -5,6 +5,7 @@
 
 #include "tidemark/engine/base/saturating.h"
 #include "tidemark/engine/tape/open_calls.h"
+#include "tidemark/engine/tape/pair_rules.h"
 #include "tidemark/engine/tape/problems.h"
 #include "tidemark/engine/tape/storage_states.h"
 
@@ -20,6 +21,7 @@ class Verifier {
     // The first of all stands in the diagnostic.
     for (OpenCalls::Slot call = open_.oldest(); call != OpenCalls::kNone; call = open_.newer(call))
       diagnose(found_, TapeProblem::ScopeLeftOpen, static_cast<std::size_t>(open_[call].begin));
+    check_pairs(tape_, found_);
     return std::move(found_);
   }
 
