@@ -148,6 +148,8 @@ class Diagnostics(_Answer):
     has_errors: Final[bool]
     def find(self, code: str) -> Diagnostic | None: ...
 
+CUDA_GRANULARITY: int
+
 class Device:
     name: Final[str]
     granularity: Final[int]

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "tidemark/engine/base/rounding.h"
 #include "tidemark/engine/base/units.h"
 #include "tidemark/engine/tape/file_writer.h"
 
@@ -22,7 +23,7 @@ std::int64_t now_ns() {
 constexpr std::int64_t kFlushEvery_ns = 1'000'000'000;
 
 // What the caching allocator accounts for a request.
-std::int64_t rounded(std::int64_t bytes) { return (bytes + 511) & ~std::int64_t{511}; }
+std::int64_t rounded(std::int64_t bytes) { return rounded_up(bytes, kCudaGranularity); }
 
 }  // namespace
 

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "tidemark/engine/base/rounding.h"
 #include "tidemark/libtorch/recorder/allocators.h"
 
 namespace tidemark::recorder {
@@ -202,10 +203,9 @@ std::uint8_t Recorder::device_number(const std::string& name) {
   const auto number = static_cast<std::uint8_t>(found - devices_.begin());
   if (found != devices_.end()) return number;
   devices_.push_back(name);
-  // CUDA's caching allocator rounds to 512 bytes, unless it is told not to cache.
+  // CUDA's allocator rounds unless it is told not to cache.
   const char* uncached = std::getenv("PYTORCH_NO_CUDA_MEMORY_CACHING");
-  if (name.starts_with("cuda") && (!uncached || std::atoi(uncached) == 0))
-    granularities_[number] = 512;
+  granularities_[number] = uncached && std::atoi(uncached) != 0 ? 1 : granularity_of(name);
   return number;
 }
 
