@@ -345,7 +345,7 @@ TEST(VerifyText, ProblemsAreCountedAndPlaced) {
 TEST(VerifyText, NotesAreShownAndNotCounted) {
   Diagnostics found;
   found.add("late-start", Severity::Note, "", "only told", 7);
-  const std::string notes = "\nNotes\n  note: only told\n        late-start, 7 times\n";
+  const std::string notes = "\nNotes\n  note: only told (late-start, 7 times)\n";
   EXPECT_EQ(text_report(found), "No problems were found.\n" + notes);
   found.add(one_warning());
   EXPECT_EQ(text_report(found), text_report(one_warning()) + notes);
