@@ -63,6 +63,14 @@ void bind_verdict(py::module_& module, TapeClass& tape) {
                        format_bytes(v.budget_bytes) + " of " + format_bytes(v.gpu.memory_bytes) +
                        ">");
       });
+  py::class_<VerdictsAnswer> several(module, "VerdictsAnswer", "One program on several GPUs.");
+  add_reports(several)
+      .def(py::init([](std::vector<VerdictAnswer> gpus) {
+             return VerdictsAnswer{.gpus = std::move(gpus)};
+           }),
+           py::arg("gpus"))
+      .def_readonly("gpus", &VerdictsAnswer::gpus)
+      .def_readonly("diagnostics", &VerdictsAnswer::diagnostics);
   bind_analysis(module, tape, {"find_verdict", "verdict"}, &find_verdict, &verdict_options,
                 "Whether the run fits its GPU, or another one.", py::kw_only(),
                 py::arg("gpu") = py::none());

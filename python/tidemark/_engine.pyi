@@ -589,6 +589,11 @@ class VerdictAnswer(_Answer):
     budget: Final[list[BudgetItem]]
     diagnostics: Final[Diagnostics]
 
+class VerdictsAnswer(_Answer):
+    gpus: Final[list[VerdictAnswer]]
+    diagnostics: Final[Diagnostics]
+    def __init__(self, gpus: list[VerdictAnswer]) -> None: ...
+
 class Overview(_Answer):
     run: Final[RunFacts]
     verdict: Final[VerdictAnswer | None]

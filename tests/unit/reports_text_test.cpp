@@ -261,6 +261,16 @@ TEST(OverviewText, TheFirstLookIsAtMostSixtyLines) {
   EXPECT_GT(lines_of(text_report(answer, {.detail = Detail::Full})).size(), 200u);
 }
 
+TEST(VerdictText, SeveralGpusAreATable) {
+  VerdictAnswer small{.verdict = Verdict::DoesNotFit, .gpu = {"Small", 4 * kMiB, "7.5"}};
+  small.tensor_bytes = 5 * kMiB;
+  small.budget_bytes = 6 * kMiB;
+  EXPECT_EQ(text_report(VerdictsAnswer{.gpus = {small}}),
+            "  GPU      memory   tensors  with all else  verdict\n"
+            "  ─────────────────────────────────────────────────────\n"
+            "  Small  4.00 MiB  5.00 MiB       6.00 MiB  does not fit\n");
+}
+
 TEST(EmptyText, EmptyAnswersAreSentences) {
   EXPECT_TRUE(
       text_report(Overview{}).starts_with("No memory was allocated.\n0 steps, 0 events\n\nnext: "));

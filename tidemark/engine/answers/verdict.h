@@ -50,4 +50,10 @@ struct VerdictAnswer {
   }
 };
 
+// One program on several GPUs.
+struct VerdictsAnswer {
+  std::vector<VerdictAnswer> gpus;
+  Diagnostics diagnostics;
+};
+
 }  // namespace tidemark

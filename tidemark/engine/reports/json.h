@@ -18,6 +18,7 @@ std::string json_report(const PeakAnswer& answer);
 std::string json_report(const ScopesAnswer& answer);
 std::string json_report(const TimelineAnswer& answer);
 std::string json_report(const VerdictAnswer& answer);
+std::string json_report(const VerdictsAnswer& answer);
 std::string json_report(const LifetimesAnswer& answer);
 std::string json_report(const LeaksAnswer& answer);
 std::string json_report(const DiffAnswer& answer);

@@ -49,4 +49,18 @@ std::string json_report(const VerdictAnswer& answer) {
   return end_report(json, answer.diagnostics);
 }
 
+std::string json_report(const VerdictsAnswer& answer) {
+  JsonWriter json;
+  begin_report(json, "verdicts");
+  json.key("gpus");
+  json.begin_array();
+  for (const VerdictAnswer& one : answer.gpus) {
+    json.begin_object();
+    write_answer(json, one);
+    json.end_object();
+  }
+  json.end_array();
+  return end_report(json, answer.diagnostics);
+}
+
 }  // namespace tidemark

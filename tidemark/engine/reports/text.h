@@ -32,6 +32,7 @@ std::string text_report(const PeakAnswer& answer, const TextStyle& style = {});
 std::string text_report(const ScopesAnswer& answer, const TextStyle& style = {});
 std::string text_report(const TimelineAnswer& answer, const TextStyle& style = {});
 std::string text_report(const VerdictAnswer& answer, const TextStyle& style = {});
+std::string text_report(const VerdictsAnswer& answer, const TextStyle& style = {});
 std::string text_report(const LifetimesAnswer& answer, const TextStyle& style = {});
 std::string text_report(const LeaksAnswer& answer, const TextStyle& style = {});
 std::string text_report(const DiffAnswer& answer, const TextStyle& style = {});

@@ -76,4 +76,19 @@ std::string text_report(const VerdictAnswer& answer, const TextStyle& style) {
   return page.take();
 }
 
+std::string text_report(const VerdictsAnswer& answer, const TextStyle& style) {
+  Page page(style);
+  Table table({{"GPU"},
+               {"memory", Align::Right},
+               {"tensors", Align::Right},
+               {"with all else", Align::Right},
+               {"verdict"}});
+  for (const VerdictAnswer& one : answer.gpus)
+    table.add({one.gpu.name, page.bytes(one.gpu.memory_bytes), page.bytes(one.tensor_bytes),
+               page.bytes(one.budget_bytes), std::string(name_of(one.verdict))});
+  table.draw(page);
+  add_notes(page, answer.diagnostics);
+  return page.take();
+}
+
 }  // namespace tidemark
