@@ -79,7 +79,9 @@ struct Writer {
 
 Graph random_graph(Random& random, std::size_t most_nodes) {
   Writer writer{random, {}, {}, {}};
-  writer.builder.dimensions().push_back({.name = "batch", .hint = 8, .lower = 1});
+  Dimensions& dimensions = writer.builder.dimensions();
+  dimensions[dimensions.number_of("batch")] = {
+      .name = "batch", .hint = 8, .lower = 1, .upper = {}};
   for (std::uint64_t i = random.below(4); i > 0; --i) writer.add(NodeKind::Input);
   for (std::uint64_t i = random.below(most_nodes); i > 0; --i)
     writer.add(random.chance(0.05) ? NodeKind::Constant : NodeKind::Compute);

@@ -137,8 +137,8 @@ TEST(GraphProfile, DevicesThatAreNotChosenCostNothing) {
 
 TEST(GraphProfile, OneGraphAnswersForAnyBatch) {
   GraphBuilder builder;
-  builder.dimensions().push_back({.name = "batch", .hint = 4, .lower = 2, .upper = 64});
   const auto size = parse_size("8*batch", builder.dimensions());
+  builder.dimensions()[0] = {.name = "batch", .hint = 4, .lower = 2, .upper = 64};
   const StorageId s = builder.add_storage(builder.device("cuda:0"), size);
   const NodeId node = builder.add_node(NodeKind::Compute, {}, {&s, 1});
   builder.add_node(NodeKind::Output, {&node, 1}, {});

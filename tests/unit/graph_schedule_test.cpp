@@ -138,6 +138,23 @@ TEST(Order, AMoveThatBreaksAnEdgeIsRefusedAndChangesNothing) {
   EXPECT_EQ(order.first_user(large), less);
 }
 
+TEST(Order, EveryQuestionAboutANodeThatIsNotInItIsRefused) {
+  SmallGraph small = branches();
+  const NodeId large = small["large"], x = small["x"], output = small["output"];
+  const Graph graph = small.finish();
+  const Accounts accounts(graph);
+  const Order order(accounts);
+  for (NodeId stranger : {x, output, NodeId(77), NodeId()}) {
+    EXPECT_THROW(order.next(stranger), Error);
+    EXPECT_THROW(order.previous(stranger), Error);
+    EXPECT_THROW(order.is_before(stranger, large), Error);
+    EXPECT_THROW(order.is_before(large, stranger), Error);
+    EXPECT_THROW(order.can_swap(large, stranger), Error);
+    EXPECT_THROW(order.level_at(stranger), Error);
+    EXPECT_THROW(order.first_user(stranger), Error);
+  }
+}
+
 TEST(Order, ManyMovesToTheSamePlaceMakeRoom) {
   GraphBuilder builder;
   std::vector<NodeId> nodes;

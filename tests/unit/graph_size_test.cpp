@@ -10,7 +10,8 @@ namespace {
 
 // The value for s0 = 5 and s1 = 3.
 std::int64_t value_of(const std::string& text) {
-  std::vector<Dimension> dimensions{{.name = "s0"}, {.name = "s1"}};
+  Dimensions dimensions;
+  dimensions.number_of("s0"), dimensions.number_of("s1");
   const std::vector<std::int64_t> values{5, 3};
   return evaluate(parse_size(text, dimensions), values);
 }
@@ -22,6 +23,16 @@ TEST(SizeExpression, FollowsThePrecedenceOfPython) {
   EXPECT_EQ(value_of("-s0 + 7"), 2);
   EXPECT_EQ(value_of("2*s1**2**1"), 18);
   EXPECT_EQ(value_of("s0//s1 + s0 % s1"), 3);
+  EXPECT_EQ(value_of("+s0 - -s1"), 8);
+}
+
+TEST(SizeExpression, APowerBindsTighterThanTheSignBeforeIt) {
+  EXPECT_EQ(value_of("-s1**2 + 100"), 91);
+  EXPECT_EQ(value_of("2*-s1**2"), -18);
+  EXPECT_EQ(value_of("(-s1)**2"), 9);
+  EXPECT_EQ(value_of("--s1**2"), 9);
+  EXPECT_EQ(value_of("2**s1**2"), 512);
+  EXPECT_EQ(value_of("2**-(-s1)"), 8);
 }
 
 TEST(SizeExpression, DividesDownAsPythonDoes) {
@@ -40,7 +51,7 @@ TEST(SizeExpression, ReadsTheFunctionForms) {
 }
 
 TEST(SizeExpression, ANewNameBecomesADimension) {
-  std::vector<Dimension> dimensions;
+  Dimensions dimensions;
   parse_size("batch*length + batch", dimensions);
   ASSERT_EQ(dimensions.size(), 2u);
   EXPECT_EQ(dimensions[1].name, "length");
@@ -52,6 +63,7 @@ TEST(SizeExpression, AnythingElseIsRefused) {
     EXPECT_THROW(value_of(text), Error) << text;
   EXPECT_THROW(value_of(std::string(5000, '(')), Error);
   EXPECT_THROW(value_of("2" + std::string(9000, '*') + "2"), Error);
+  EXPECT_THROW(value_of(std::string(9000, '-') + "2"), Error);
 }
 
 TEST(SizeExpression, AValuePast63BitsIsRefusedNotWrapped) {

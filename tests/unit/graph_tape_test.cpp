@@ -63,6 +63,27 @@ end net
   EXPECT_TRUE(verify(tape).empty());
 }
 
+TEST(GraphTape, TellsWhatWasRequestedAndLeavesRoundingToTheDevice) {
+  GraphBuilder builder;
+  const StorageId s = builder.add_storage(builder.device("cuda:0"), 1000);
+  builder.add_node(NodeKind::Compute, {}, {&s, 1});
+  const Graph graph = builder.finish();
+  GraphOptions options;
+  options.granularity = 512;
+  const Accounts accounts(graph, options);
+  EXPECT_EQ(accounts.bytes(s), 1024);
+  const Tape tape = tape_of_graph(accounts);
+  const Tape expected = read_tape_text(R"(tape 1
+device cuda:0
+step
+call "node 0"
+alloc s0 1000 op="node 0"
+return "node 0"
+)");
+  EXPECT_EQ(write_tape_text(tape), write_tape_text(expected));
+  EXPECT_EQ(tape.tables().devices()[0].allocated_bytes(1000), 1024);
+}
+
 TEST(GraphTape, DevicesThatDoNotCountAreLeftOut) {
   GraphBuilder builder;
   const StorageId a = builder.add_storage(builder.device("cpu"), 1),

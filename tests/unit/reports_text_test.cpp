@@ -267,7 +267,7 @@ TEST(VerdictText, SeveralGpusAreATable) {
   small.budget_bytes = 6 * kMiB;
   EXPECT_EQ(text_report(VerdictsAnswer{.gpus = {small}}),
             "  GPU      memory   tensors  with all else  verdict\n"
-            "  ─────────────────────────────────────────────────────\n"
+            "  ──────────────────────────────────────────────────────\n"
             "  Small  4.00 MiB  5.00 MiB       6.00 MiB  does not fit\n");
 }
 

@@ -39,8 +39,7 @@ Accounts::Accounts(const Graph& graph, GraphOptions options)
 
 void Accounts::check_options() const {
   for (const auto& given : options_.dimensions)
-    if (std::none_of(graph_->dimensions().begin(), graph_->dimensions().end(),
-                     [&](const Dimension& d) { return d.name == given.first; }))
+    if (!graph_->dimensions().find(given.first))
       throw Error(ErrorCode::BadArgument, "the graph has no dimension " + given.first);
   for (const std::string& device : options_.devices)
     if (std::find(graph_->devices().begin(), graph_->devices().end(), device) ==
@@ -76,6 +75,7 @@ void Accounts::count_bytes() {
   const auto values =
       graph_->sizes().empty() ? std::vector<std::int64_t>() : dimension_values();
   bytes_.resize(graph_->storage_count());
+  if (options_.granularity > 1) requested_.resize(bytes_.size());
   std::int64_t total = 0;
   for (std::uint32_t s = 0; s < bytes_.size(); ++s) {
     const GraphStorage& storage = graph_->storage(StorageId(s));
@@ -83,6 +83,7 @@ void Accounts::count_bytes() {
     const std::int64_t exact = storage.size < graph_->sizes().size()
                                    ? evaluate(graph_->sizes()[storage.size], values)
                                    : storage.bytes;
+    if (!requested_.empty()) requested_[s] = exact;
     bytes_[s] = exact > 0 ? rounded_up(exact, options_.granularity) : exact;
     check_total(bytes_[s], total);
   }
@@ -120,15 +121,17 @@ void Accounts::find_kept() {
 }
 
 void Accounts::hold_inputs() {
+  std::vector<NodeId> held_by(graph_->storage_count());  // the last node that noted it
   for (std::uint32_t n = 0; n < graph_->node_count(); ++n) {
-    const auto own = graph_->uses(NodeId(n));
-    const auto begin = static_cast<std::ptrdiff_t>(held_.values.size());
-    held_.values.insert(held_.values.end(), own.begin(), own.end());
-    if (const NodeId start = graph_->waits_for(NodeId(n)))
-      for (StorageId storage : graph_->uses(start))
-        if (std::find(held_.values.begin() + begin, held_.values.end(), storage) ==
-            held_.values.end())
+    const auto hold = [&](std::span<const StorageId> storages) {
+      for (StorageId storage : storages)
+        if (held_by[storage.value] != NodeId(n)) {
+          held_by[storage.value] = NodeId(n);
           held_.values.push_back(storage);
+        }
+    };
+    hold(graph_->uses(NodeId(n)));
+    if (const NodeId start = graph_->waits_for(NodeId(n))) hold(graph_->uses(start));
     held_.end_row();
   }
 }

@@ -31,6 +31,10 @@ class Accounts {
   const GraphOptions& options() const { return options_; }
   // 0 where the device does not count.
   std::int64_t bytes(StorageId storage) const { return bytes_[storage.value]; }
+  // The same before it is rounded up.
+  std::int64_t requested_bytes(StorageId storage) const {
+    return requested_.empty() ? bytes_[storage.value] : requested_[storage.value];
+  }
   // Lives to the end: its allocator may not release it, or the graph returns it.
   bool is_kept(StorageId storage) const { return is_kept_[storage.value] != 0; }
   // There before the first node runs.
@@ -54,7 +58,7 @@ class Accounts {
 
   const Graph* graph_;
   GraphOptions options_;
-  std::vector<std::int64_t> bytes_;
+  std::vector<std::int64_t> bytes_, requested_;  // the second is empty where nothing is rounded
   std::vector<std::uint8_t> is_kept_, is_base_;
   Rows<StorageId> held_;
   std::int64_t base_bytes_ = 0;

@@ -41,22 +41,11 @@ StorageId GraphBuilder::add_storage(DeviceId device, std::int64_t bytes) {
 }
 
 StorageId GraphBuilder::add_storage(DeviceId device, SizeExpression size) {
-  const StorageId id = add_storage(device, hinted(size));
+  const StorageId id =
+      add_storage(device, evaluate_at_hints(size, graph_.dimensions_).value_or(0));
   graph_.storages_.back().size = static_cast<std::uint32_t>(graph_.sizes_.size());
   graph_.sizes_.push_back(std::move(size));
   return id;
-}
-
-std::int64_t GraphBuilder::hinted(const SizeExpression& size) const {
-  std::vector<std::int64_t> values;
-  for (const Dimension& dimension : graph_.dimensions_) {
-    const SizeStep wanted{SizeWord::Dimension, static_cast<std::int64_t>(values.size())};
-    const bool is_needed =
-        std::find(size.steps.begin(), size.steps.end(), wanted) != size.steps.end();
-    if (is_needed && !dimension.hint) return 0;
-    values.push_back(dimension.hint.value_or(0));
-  }
-  return evaluate(size, values);
 }
 
 void GraphBuilder::set_category(StorageId storage, Category category) {

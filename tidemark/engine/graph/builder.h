@@ -1,8 +1,6 @@
 // Builds a graph node by node, in the recorded order: what every source of graphs uses.
 #pragma once
 
-#include <optional>
-
 #include "tidemark/engine/graph/graph.h"
 
 namespace tidemark {
@@ -27,14 +25,13 @@ class GraphBuilder {
 
   std::size_t node_count() const { return graph_.node_count(); }
   const Graph& so_far() const { return graph_; }
-  std::vector<Dimension>& dimensions() { return graph_.dimensions_; }
+  Dimensions& dimensions() { return graph_.dimensions_; }
   // The builder is empty afterwards.
   Graph finish();
 
  private:
   void add_inputs(std::span<const NodeId> inputs);
   void add_outputs(NodeId node, std::span<const StorageId> outputs);
-  std::int64_t hinted(const SizeExpression& size) const;
 
   Graph graph_;
   // The last node that noted a node or storage as its own: makes rows distinct without a search.

@@ -76,7 +76,7 @@ class Graph {
   // The first node of the recorded order that returns the storage.
   NodeId allocator(StorageId storage) const { return allocators_[storage.value]; }
   const std::vector<std::string>& devices() const { return devices_; }
-  const std::vector<Dimension>& dimensions() const { return dimensions_; }
+  const Dimensions& dimensions() const { return dimensions_; }
   const std::vector<SizeExpression>& sizes() const { return sizes_; }
   const NodeText& text(NodeId node) const;  // empty where the source gave none
   std::string name(NodeId node) const;      // "relu", or "node 7"
@@ -92,7 +92,7 @@ class Graph {
   std::vector<GraphStorage> storages_;
   std::vector<NodeId> allocators_;
   std::vector<std::string> devices_;
-  std::vector<Dimension> dimensions_;
+  Dimensions dimensions_;
   std::vector<SizeExpression> sizes_;
   std::vector<NodeText> texts_;
 };

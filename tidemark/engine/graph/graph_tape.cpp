@@ -51,7 +51,7 @@ class Writer {
       if (on_tape_[s.value] || !is_born(s) || !counts(s)) continue;
       const DeviceId device = builder_.tables().device(graph_.devices()[storage.device.value]);
       on_tape_[s.value] =
-          builder_.alloc(device, accounts_.bytes(s), storage.category, place_of(node));
+          builder_.alloc(device, accounts_.requested_bytes(s), storage.category, place_of(node));
     }
   }
 

@@ -62,7 +62,8 @@ struct Order::State {
   Tournaments births, deaths, first_users;
   std::vector<std::int64_t> born, dying;  // bytes by node
   LevelTree tree;
-  std::vector<NodeId> touched;
+  std::vector<NodeId> touched;                             // to be written to the tree, each once
+  std::vector<std::uint8_t> is_touched, is_collected;      // by node, by storage
 
   State(const Accounts& a, std::span<const NodeId> order)
       : accounts(&a),
@@ -77,9 +78,11 @@ struct Order::State {
         first_users(node_users.members, slots, Wins::First),
         born(a.graph().node_count(), 0),
         dying(a.graph().node_count(), 0),
-        tree(slots.capacity()) {
+        tree(slots.capacity()),
+        is_touched(a.graph().node_count(), 0),
+        is_collected(a.graph().storage_count(), 0) {
     for (std::uint32_t s = 0; s < a.graph().storage_count(); ++s) count(StorageId(s), 1);
-    touched.clear();
+    forget_touched();
     refill({0, static_cast<std::uint32_t>(slots.capacity())});
   }
 
@@ -97,20 +100,30 @@ struct Order::State {
   // Adds a storage's birth and death to the nodes they happen at; -1 takes them away.
   void count(StorageId s, std::int64_t sign) {
     const std::int64_t bytes = accounts->bytes(s) * sign;
-    if (const NodeId node = born_at(s)) born[node.value] += bytes, touched.push_back(node);
-    if (const NodeId node = dies_at(s)) dying[node.value] += bytes, touched.push_back(node);
+    if (const NodeId node = born_at(s)) born[node.value] += bytes, touch(node);
+    if (const NodeId node = dies_at(s)) dying[node.value] += bytes, touch(node);
+  }
+  void count(const std::vector<StorageId>& storages, std::int64_t sign) {
+    for (StorageId s : storages) count(s, sign);
   }
 
-  void count_all_of(NodeId node, std::int64_t sign) {
-    for (StorageId s : graph().outputs(node)) count(s, sign);
-    for (StorageId s : accounts->uses(node))
-      if (!returns(node, s)) count(s, sign);
+  // What the nodes return and use, each storage once: none may be counted twice.
+  std::vector<StorageId> storages_of(std::initializer_list<NodeId> nodes) {
+    std::vector<StorageId> storages;
+    for (NodeId node : nodes)
+      for (auto row : {graph().outputs(node), accounts->uses(node)})
+        for (StorageId s : row)
+          if (!is_collected[s.value]) is_collected[s.value] = 1, storages.push_back(s);
+    for (StorageId s : storages) is_collected[s.value] = 0;
+    return storages;
   }
-  // A storage that a node both uses and returns must not be counted twice.
-  bool returns(NodeId node, StorageId s) const {
-    for (StorageId result : graph().outputs(node))
-      if (result == s) return true;
-    return false;
+
+  void touch(NodeId node) {
+    if (!is_touched[node.value]) is_touched[node.value] = 1, touched.push_back(node);
+  }
+  void forget_touched() {
+    for (NodeId node : touched) is_touched[node.value] = 0;
+    touched.clear();
   }
 
   void replay(NodeId node) {
@@ -143,38 +156,28 @@ struct Order::State {
   }
   void refresh_touched() {
     for (NodeId node : touched) tree.set(slots[node], change_of(node));
-    touched.clear();
+    forget_touched();
   }
 
   void swap(NodeId a, NodeId b) {
-    count_all_of(a, -1);
-    // What both have to do with is taken away once.
-    std::vector<StorageId> only_b;
-    for (auto row : {graph().outputs(b), accounts->uses(b)})
-      for (StorageId s : row)
-        if (!has(a, s) && std::find(only_b.begin(), only_b.end(), s) == only_b.end())
-          only_b.push_back(s);
-    for (StorageId s : only_b) count(s, -1);
+    const std::vector<StorageId> storages = storages_of({a, b});
+    count(storages, -1);
     slots.swap(a, b);
     replay(a);
     replay(b);
-    count_all_of(a, 1);
-    for (StorageId s : only_b) count(s, 1);
-    touched.insert(touched.end(), {a, b});
+    count(storages, 1);
+    touch(a), touch(b);
     refresh_touched();
-  }
-  bool has(NodeId node, StorageId s) const {
-    const auto uses = accounts->uses(node);
-    return returns(node, s) || std::find(uses.begin(), uses.end(), s) != uses.end();
   }
 
   void move(NodeId node, NodeId previous) {
-    count_all_of(node, -1);
+    const std::vector<StorageId> storages = storages_of({node});
+    count(storages, -1);
     tree.set(slots[node], LevelChange());
     slots.remove(node);
     const Slots::Range changed = slots.insert_after(previous, node);
     replay(node);
-    count_all_of(node, 1);
+    count(storages, 1);
     refill(changed);
     refresh_touched();
   }
@@ -277,9 +280,20 @@ void Order::move_after(NodeId node, NodeId place) {
   state_->move(node, place);
 }
 
-bool Order::is_before(NodeId a, NodeId b) const { return state_->slots[a] < state_->slots[b]; }
-NodeId Order::next(NodeId node) const { return state_->slots.next(node); }
-NodeId Order::previous(NodeId node) const { return state_->slots.previous(node); }
+bool Order::is_before(NodeId a, NodeId b) const {
+  state_->check(a), state_->check(b);
+  return state_->slots[a] < state_->slots[b];
+}
+
+NodeId Order::next(NodeId node) const {
+  state_->check(node);
+  return state_->slots.next(node);
+}
+
+NodeId Order::previous(NodeId node) const {
+  state_->check(node);
+  return state_->slots.previous(node);
+}
 
 NodeId Order::last_input(NodeId node) const {
   state_->check(node);

@@ -79,15 +79,14 @@ std::int64_t apply(SizeWord word, std::int64_t a, std::int64_t b) {
   }
 }
 
-}  // namespace
-
-std::int64_t evaluate(const SizeExpression& size, std::span<const std::int64_t> dimensions) {
+template <class ValueOf>
+std::int64_t evaluate_with(const SizeExpression& size, ValueOf value_of) {
   std::vector<std::int64_t> stack;
   for (const SizeStep& step : size.steps) {
     if (step.word == SizeWord::Number) {
       stack.push_back(step.value);
     } else if (step.word == SizeWord::Dimension) {
-      stack.push_back(dimensions[static_cast<std::size_t>(step.value)]);
+      stack.push_back(value_of(static_cast<std::size_t>(step.value)));
     } else {
       const std::int64_t right = stack.back();
       stack.pop_back();
@@ -95,6 +94,20 @@ std::int64_t evaluate(const SizeExpression& size, std::span<const std::int64_t> 
     }
   }
   return stack.empty() ? 0 : stack.back();
+}
+
+}  // namespace
+
+std::int64_t evaluate(const SizeExpression& size, std::span<const std::int64_t> dimensions) {
+  return evaluate_with(size, [&](std::size_t number) { return dimensions[number]; });
+}
+
+std::optional<std::int64_t> evaluate_at_hints(const SizeExpression& size,
+                                              const Dimensions& dimensions) {
+  for (const SizeStep& step : size.steps)
+    if (step.word == SizeWord::Dimension && !dimensions[static_cast<std::size_t>(step.value)].hint)
+      return std::nullopt;
+  return evaluate_with(size, [&](std::size_t number) { return *dimensions[number].hint; });
 }
 
 }  // namespace tidemark

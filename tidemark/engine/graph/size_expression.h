@@ -4,18 +4,12 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
-namespace tidemark {
+#include "tidemark/engine/graph/dimensions.h"
 
-// One unknown of a graph, with what is known of it.
-struct Dimension {
-  std::string name;
-  std::optional<std::int64_t> hint;  // the value it had when the graph was captured
-  std::optional<std::int64_t> lower, upper;
-};
+namespace tidemark {
 
 enum class SizeWord : std::uint8_t {
   Number, Dimension, Add, Subtract, Multiply, FloorDivide, CeilDivide, Modulo, Power, Minimum,
@@ -24,7 +18,7 @@ enum class SizeWord : std::uint8_t {
 
 struct SizeStep {
   SizeWord word = SizeWord::Number;
-  std::int64_t value = 0;  // the number, or the dimension's index
+  std::int64_t value = 0;  // the number, or that of the dimension
   bool operator==(const SizeStep&) const = default;
 };
 
@@ -37,10 +31,13 @@ struct SizeExpression {
 // Reads "8*s0*(s1 + 2) - s0//4", and the function forms that PyTorch's symbols are printed in:
 // FloorDiv(a, b), CeilDiv, Mod, Max, Min, Pow, and Mul, Add, Integer(3), Symbol('s0', ...).
 // Names not yet in `dimensions` are added there. Throws Error(BadFormat) for anything else.
-SizeExpression parse_size(std::string_view text, std::vector<Dimension>& dimensions);
+SizeExpression parse_size(std::string_view text, Dimensions& dimensions);
 
-// The value for these dimensions, by index. Throws Error(BadArgument) where it has none: a
+// The value for these dimensions, by number. Throws Error(BadArgument) where it has none: a
 // division by zero, a result past 63 bits.
 std::int64_t evaluate(const SizeExpression& size, std::span<const std::int64_t> dimensions);
+// The value at the hints, in time proportional to the steps; none where a hint is missing.
+std::optional<std::int64_t> evaluate_at_hints(const SizeExpression& size,
+                                              const Dimensions& dimensions);
 
 }  // namespace tidemark

@@ -1,9 +1,9 @@
 // Reads sizes as text: a small parser by precedence, one function per level.
 //
 //   sum     = product { (+ | -) product }
-//   product = power { (* | / | // | %) power }
-//   power   = unary [ ** power ]
-//   unary   = [-] atom
+//   product = signed { (* | / | // | %) signed }
+//   signed  = (- | +) signed | power
+//   power   = atom [ ** signed ]           so that -a**2 is -(a**2), and a**b**c is a**(b**c)
 //   atom    = number | name | name ( arguments ) | ( sum )
 #include <cctype>
 #include <charconv>
@@ -29,7 +29,7 @@ const std::map<std::string_view, SizeWord> kFolds = {
 
 class Parser {
  public:
-  Parser(std::string_view text, std::vector<Dimension>& dimensions)
+  Parser(std::string_view text, Dimensions& dimensions)
       : text_(text), dimensions_(dimensions) {}
 
   SizeExpression parse() {
@@ -71,27 +71,32 @@ class Parser {
   }
 
   void product() {
-    power();
-    while (!rest().starts_with("**")) {
-      if (take("//") || take("/")) power(), write(SizeWord::FloorDivide);
-      else if (take("*")) power(), write(SizeWord::Multiply);
-      else if (take("%")) power(), write(SizeWord::Modulo);
+    signed_power();
+    while (true) {
+      if (take("//") || take("/")) signed_power(), write(SizeWord::FloorDivide);
+      else if (take("*")) signed_power(), write(SizeWord::Multiply);
+      else if (take("%")) signed_power(), write(SizeWord::Modulo);
       else break;
     }
   }
 
-  void power() {
+  void signed_power() {
     if (++depth_ > kDeepest) refuse();
-    unary();
-    if (take("**")) power(), write(SizeWord::Power);
+    if (take("-")) {
+      write(SizeWord::Number, 0);
+      signed_power();
+      write(SizeWord::Subtract);
+    } else if (take("+")) {
+      signed_power();
+    } else {
+      power();
+    }
     --depth_;
   }
 
-  void unary() {
-    if (!take("-")) return atom();
-    write(SizeWord::Number, 0);
+  void power() {
     atom();
-    write(SizeWord::Subtract);
+    if (take("**")) signed_power(), write(SizeWord::Power);
   }
 
   void atom() {
@@ -125,19 +130,12 @@ class Parser {
   }
 
   void dimension(std::string_view word) {
-    for (std::size_t i = 0; i < dimensions_.size(); ++i)
-      if (dimensions_[i].name == word)
-        return write(SizeWord::Dimension, static_cast<std::int64_t>(i));
-    dimensions_.push_back({.name = std::string(word)});
-    write(SizeWord::Dimension, static_cast<std::int64_t>(dimensions_.size()) - 1);
+    write(SizeWord::Dimension, static_cast<std::int64_t>(dimensions_.number_of(word)));
   }
 
   void call(std::string_view word) {
     if (word == "Symbol" || word == "Dummy") return symbol();
-    if (word == "Integer") {
-      unary();
-      return expect(")");
-    }
+    if (word == "Integer") return signed_power(), expect(")");
     const auto fold = kFolds.find(word);
     if (fold == kFolds.end()) refuse();
     sum();
@@ -156,7 +154,7 @@ class Parser {
   }
 
   std::string_view text_;
-  std::vector<Dimension>& dimensions_;
+  Dimensions& dimensions_;
   SizeExpression size_;
   std::size_t at_ = 0;
   int depth_ = 0;
@@ -164,7 +162,7 @@ class Parser {
 
 }  // namespace
 
-SizeExpression parse_size(std::string_view text, std::vector<Dimension>& dimensions) {
+SizeExpression parse_size(std::string_view text, Dimensions& dimensions) {
   return Parser(text, dimensions).parse();
 }
 

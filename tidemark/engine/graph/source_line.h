@@ -12,8 +12,10 @@ struct SourceLine {
   std::uint32_t line = 0;
 };
 
-// The innermost frame that is not in torch's own folder; the innermost of all where there is none.
+// The innermost frame that is not PyTorch's own; the innermost of all where there is none.
 //   File "train.py", line 12, in forward
-SourceLine find_source_line(std::string_view stack);
+// PyTorch's own are those of a package folder (site-packages/torch, dist-packages/torch) and of
+// `torch_folder`, where the caller knows which torch it was. A user may call a folder torch, too.
+SourceLine find_source_line(std::string_view stack, std::string_view torch_folder = {});
 
 }  // namespace tidemark

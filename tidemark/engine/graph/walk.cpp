@@ -1,6 +1,9 @@
 // One pass over the order; the last use seen is the last use.
 #include "tidemark/engine/graph/walk.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "tidemark/engine/graph/profile.h"
 
 namespace tidemark {
@@ -34,18 +37,21 @@ Walk walk(const Accounts& accounts, std::span<const NodeId> order) {
 
 std::int64_t reused_bytes(const Accounts& accounts, std::span<const StorageId> born,
                           std::span<const StorageId> dying) {
+  const auto kinds_of = [&](std::span<const StorageId> storages) {
+    std::vector<std::pair<std::int64_t, DeviceId>> kinds;
+    for (StorageId s : storages)
+      kinds.emplace_back(accounts.bytes(s), accounts.graph().storage(s).device);
+    std::sort(kinds.begin(), kinds.end());
+    return kinds;
+  };
+  const auto results = kinds_of(born), inputs = kinds_of(dying);
   std::int64_t reused = 0;
-  std::vector<std::uint8_t> is_taken(dying.size(), 0);
-  for (StorageId result : born)
-    for (std::size_t i = 0; i < dying.size(); ++i) {
-      if (is_taken[i] || dying[i] == result) continue;
-      if (accounts.bytes(dying[i]) != accounts.bytes(result)) continue;
-      if (accounts.graph().storage(dying[i]).device != accounts.graph().storage(result).device)
-        continue;
-      is_taken[i] = 1;
-      reused += accounts.bytes(result);
-      break;
-    }
+  for (auto result = results.begin(), input = inputs.begin();
+       result != results.end() && input != inputs.end();) {
+    if (*result == *input) reused += result->first, ++result, ++input;
+    else if (*result < *input) ++result;
+    else ++input;
+  }
   return reused;
 }
 

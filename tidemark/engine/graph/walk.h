@@ -22,7 +22,7 @@ struct Walk {
 Walk walk(const Accounts& accounts, std::span<const NodeId> order);
 
 // Bytes of results that can be written over inputs that die at the node: each input taken once,
-// by a result of the same size and device.
+// by a result of the same size and device. None is both: what a node uses was born before it.
 std::int64_t reused_bytes(const Accounts& accounts, std::span<const StorageId> born,
                           std::span<const StorageId> dying);
 

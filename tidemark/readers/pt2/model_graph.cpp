@@ -56,11 +56,10 @@ class Model {
     object ranges;
     if (json["range_constraints"].get(ranges)) return;
     for (const auto& [name, range] : ranges)
-      for (Dimension& dimension : builder_.dimensions()) {
-        if (dimension.name != name) continue;
+      if (Dimension* const dimension = builder_.dimensions().find(name)) {
         std::int64_t bound = 0;
-        if (!range["min_val"].get(bound)) dimension.lower = bound;
-        if (!range["max_val"].get(bound)) dimension.upper = bound;
+        if (!range["min_val"].get(bound)) dimension->lower = bound;
+        if (!range["max_val"].get(bound)) dimension->upper = bound;
       }
   }
 

@@ -55,9 +55,7 @@ Graph read_pt2_file(const std::string& path) {
 Bindings resolve_bindings(const Graph& graph, const Bindings& given) {
   Bindings resolved;
   for (const auto& [name, value] : given) {
-    const Dimension* found = nullptr;
-    for (const Dimension& dimension : graph.dimensions())
-      if (dimension.name == name) found = &dimension;
+    const Dimension* found = graph.dimensions().find(name);
     // Inputs come first, and the first dimension that a user's input has is read first.
     if (!found && name == "batch" && !graph.dimensions().empty()) found = &graph.dimensions()[0];
     if (!found) refuse(graph, name);

@@ -40,9 +40,14 @@ std::string scope_of(const py::dict& meta) {
   return {};
 }
 
-void add_source(const py::dict& meta, NodeText& text) {
+std::string find_torch_folder() {
+  const py::list folders(py::module_::import("torch").attr("__path__"));
+  return folders.empty() ? std::string() : text_of(folders[0]);
+}
+
+void add_source(const py::dict& meta, std::string_view torch_folder, NodeText& text) {
   if (!meta.contains("stack_trace") || !PyUnicode_Check(meta["stack_trace"].ptr())) return;
-  SourceLine found = find_source_line(text_of(meta["stack_trace"]));
+  SourceLine found = find_source_line(text_of(meta["stack_trace"]), torch_folder);
   text.file = std::move(found.file);
   text.line = found.line;
 }
@@ -70,6 +75,9 @@ bool is_trained(py::handle node, const py::set& trained) {
 
 }  // namespace
 
+NodeTexts::NodeTexts(const ReadOptions& options, GraphBuilder& builder)
+    : options_(options), builder_(builder), torch_folder_(find_torch_folder()) {}
+
 // Unknown where only the whole graph can tell.
 Category NodeTexts::input_category(py::handle node, const std::string& name) const {
   const std::string description = described_as(node);
@@ -87,7 +95,7 @@ void NodeTexts::add(PyObject* node, NodeId id, NodeKind kind) {
   text.name = text_of(fields.name.of(node));
   text.op = kind == NodeKind::Compute ? op_name(fields.target.of(node)) : "";
   text.scope = scope_of(meta);
-  add_source(meta, text);
+  add_source(meta, torch_folder_, text);
   bool is_backward = false;
   Category category = Category::Unknown;
   if (kind == NodeKind::Input) {

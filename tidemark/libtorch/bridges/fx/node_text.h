@@ -8,8 +8,7 @@ namespace tidemark::fx {
 
 class NodeTexts {
  public:
-  NodeTexts(const ReadOptions& options, GraphBuilder& builder)
-      : options_(options), builder_(builder) {}
+  NodeTexts(const ReadOptions& options, GraphBuilder& builder);
 
   void add(PyObject* node, NodeId id, NodeKind kind);
   // Categories and phases need the whole graph: who is behind a tangent, what is returned.
@@ -22,6 +21,7 @@ class NodeTexts {
 
   const ReadOptions& options_;
   GraphBuilder& builder_;
+  std::string torch_folder_;
   std::vector<NodeText> texts_;
   std::vector<std::uint8_t> is_backward_;  // by node: depends on a tangent
   std::vector<Category> categories_;       // by node: of inputs and constants

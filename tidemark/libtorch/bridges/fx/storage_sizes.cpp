@@ -76,7 +76,7 @@ void StorageSizes::add_symbolic(DeviceId device, const ValueStorage& found) {
     builder_.add_storage(device, std::move(size));
   } catch (const Error&) {
     // A form we cannot read has at least its hint.
-    builder_.dimensions().resize(known);
+    builder_.dimensions().cut(known);
     builder_.add_storage(device, hint_of(bytes));
   }
 }
