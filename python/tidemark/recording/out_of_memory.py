@@ -10,9 +10,12 @@ _WORDS = ("Parameter", "Buffer", "Gradient", "Activation", "Temporary", "Optimiz
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """PyTorch has a type for accelerators; the CPU's allocator only says it in words."""
+    """PyTorch has a type for accelerators; the CPU's allocator only says it.
+
+    On x86-64 it "can't allocate memory", on arm64 there is "not enough memory": its name is the same.
+    """
     return isinstance(error, torch.OutOfMemoryError) or (
-        isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
+        isinstance(error, RuntimeError) and "DefaultCPUAllocator" in str(error)
     )
 
 
