@@ -121,13 +121,17 @@ def wait_for(process: subprocess.Popen[bytes], path: Path, until: float) -> int:
 def machine_facts(device: str) -> dict[str, Any]:
     import torch
 
-    facts = {"gpu": "none", "driver": "", "torch": torch.__version__, "cuda": torch.version.cuda,
-             "cpu": platform.machine()}
-    if device == "cuda":
-        query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
-        said = subprocess.run(query, capture_output=True, text=True, check=True).stdout
-        facts |= {"gpu": torch.cuda.get_device_name(), "driver": said.split()[0]}
-    return facts
+    gpu = torch.cuda.get_device_name() if device == "cuda" else "none"
+    return {"gpu": gpu, "driver": driver_version(), "torch": torch.__version__,
+            "cuda": torch.version.cuda, "cpu": platform.machine()}
+
+
+def driver_version() -> str:
+    query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    try:
+        return subprocess.run(query, capture_output=True, text=True, check=True).stdout.split()[0]
+    except (OSError, subprocess.CalledProcessError, IndexError):
+        return "unknown"  # the answers are worth keeping all the same
 
 
 def gather(lines: list[str]) -> tuple[dict[str, int], dict[str, dict[str, str]]]:
