@@ -77,6 +77,7 @@ from tidemark._engine import (
     find_scopes,
     find_timeline,
     find_verdict,
+    read_bytes,
     read_text,
     verify,
 )
@@ -150,6 +151,7 @@ __all__ = [
     "find_timeline",
     "find_verdict",
     "open",
+    "read_bytes",
     "read_text",
     "track",
     "verify",

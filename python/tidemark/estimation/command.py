@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 
 from tidemark.estimation.options import parse_options
 from tidemark.estimation.report import text_report
 from tidemark.estimation.run import run_estimate
+from tidemark.report_output import COULD_NOT_RUN, take_standard_output
+from tidemark.run_facts import tell
+from tidemark.tape_saving import check_can_save, refusal
 from tidemark.user_script import why_not_a_script
-
-COULD_NOT_RUN = 2
 
 
 def main(arguments: list[str]) -> int:
@@ -20,15 +20,21 @@ def main(arguments: list[str]) -> int:
         print(f"tidemark: {problem}", file=sys.stderr)
         return COULD_NOT_RUN
     try:
+        check_can_save(options.save)
+    except OSError as error:
+        print(f"tidemark: {refusal(options.save, error)}", file=sys.stderr)
+        return COULD_NOT_RUN
+    output = take_standard_output()
+    if output is None:
+        return COULD_NOT_RUN
+    try:
         outcome = run_estimate(options)
     except (RuntimeError, OSError) as error:
         print(f"tidemark: {error}", file=sys.stderr)
         return COULD_NOT_RUN
-    if outcome.failure:
-        sys.stderr.write(outcome.failure)
-        print("tidemark: the script failed; what was known up to then follows", file=sys.stderr)
-    if options.json:
-        print(json.dumps(outcome.facts, indent=2))
-    else:
-        sys.stdout.write(text_report(outcome.facts, shutil.get_terminal_size((80, 24)).columns))
-    return outcome.exit_code
+    tell(outcome.ending)
+    if outcome.unsaved:
+        print(f"tidemark: {outcome.unsaved}", file=sys.stderr)
+    facts = outcome.facts
+    text = json.dumps(facts, indent=2) + "\n" if options.json else text_report(facts, output.width)
+    return outcome.exit_code if output.write(text) else COULD_NOT_RUN

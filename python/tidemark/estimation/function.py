@@ -21,6 +21,7 @@ from typing import Any
 from tidemark.estimation.answer import Estimate, EstimateError
 from tidemark.estimation.options import EstimateOptions
 from tidemark.gpus import DEFAULT_GPU, Gpu, find_gpu
+from tidemark.tape_saving import check_can_save
 
 # Set in the fresh process: a script without a guard would start another one for ever.
 INSIDE = "TIDEMARK_INSIDE_ESTIMATE"
@@ -65,6 +66,7 @@ def estimate(
         quiet=True,
     )
     check(options)
+    check_can_save(options.save)
     return run(Job(options, pickled(function, arguments), main_file(), sys.path[:]))
 
 

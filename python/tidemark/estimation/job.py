@@ -29,7 +29,7 @@ def main() -> None:
     job: Job = pickle.loads(Path(question).read_bytes())
     try:
         outcome = run_estimate(job.options, lambda: call(job))
-        told = {"facts": outcome.facts, "failure": outcome.failure}
+        told = {"facts": outcome.facts, "failure": outcome.ending.traceback}
     except (RuntimeError, OSError) as error:
         told = {"facts": {}, "failure": str(error)}
     Path(answer).write_text(json.dumps(told))

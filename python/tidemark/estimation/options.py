@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from dataclasses import dataclass, field
 
 from tidemark.gpus import CATALOGUE, DEFAULT_GPU, Gpu, find_gpu
-from tidemark.script_options import add_script, count
+from tidemark.script_options import add_script, count, note_on_flags
 
 EXAMPLES = """\
 examples:
@@ -17,7 +18,7 @@ examples:
   tidemark estimate -m mypackage.train --lr 1e-4  a module
 
 The script's own output goes to standard error, the report to standard output.
-Exit code: 0 it fits, 1 it does not, 2 it could not be run.
+Exit code: 0 it fits, 1 it does not, 2 it could not be run, 130 it was interrupted.
 """
 
 
@@ -72,7 +73,8 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--rank", type=count, default=0, metavar="R", help="which rank to be")
     parser.add_argument("--steps", type=count, default=2, metavar="K",
                         help="optimizer steps to run, 0 = to the script's end (default 2)")
-    parser.add_argument("--save", default="", metavar="FILE.tape", help="write the tape as it goes")
+    parser.add_argument("--save", default="", metavar="FILE.tape",
+                        help="write the tape as it goes; FILE.txt is its text form, at the end")
     parser.add_argument("--json", action="store_true", help="the report as JSON")
     parser.add_argument("--quiet", action="store_true", help="no progress line")
     parser.add_argument("--on-value", choices=("plausible", "zero", "bound", "error"),
@@ -94,4 +96,6 @@ def parse_options(arguments: list[str]) -> EstimateOptions:
     parsed = parser.parse_args(arguments)
     if parsed.rank >= parsed.world_size:
         parser.error(f"--rank {parsed.rank} is not below --world-size {parsed.world_size}")
+    if note := note_on_flags(parser, parsed.script, parsed.arguments):
+        print(f"tidemark: note: {note}", file=sys.stderr)
     return EstimateOptions(**vars(parsed))

@@ -16,6 +16,7 @@ enum class NoteKind : std::uint8_t {
   Died,           // and freed
   Output,         // an operator returns this storage, on this device
   OperatorEnded,  // an operator of the program is done: what it leaves behind counts from now on
+  StepBegan,      // the program has begun to record gradients: where a step is awaited, it begins
   // For one tracker:
   Labelled,       // this storage is of a category
   Passed,         // this storage is one of several that the next border of a forward passes
