@@ -14,8 +14,7 @@
 #include "python/phantom/collectives.h"
 #include "python/phantom/module_hooks.h"
 #include "python/phantom/source_lines.h"
-#include "tidemark/engine/analyses/scopes.h"
-#include "tidemark/engine/reports/json.h"
+#include "tidemark/engine/base/byte_stream.h"
 #include "tidemark/engine/tape/file_writer.h"
 #include "tidemark/engine/tape/text_writer.h"
 #include "tidemark/libtorch/phantom/cuda_hooks.h"
@@ -76,18 +75,22 @@ void close_run() {
   reset_source_lines();
 }
 
-// Ends the tape; the modules' peaks, down to this depth, as JSON.
-std::string finish_run(std::size_t depth) {
-  ScopesOptions options;
-  options.depth = depth;
+// Ends the tape, and hands it out as its file would have it.
+py::bytes finish_run() {
   const Tape tape = storage_log()->finish();
   if (g_saved && !g_saved->writer) {
     const std::string text = write_tape_text(tape);
     g_saved->file.write(std::as_bytes(std::span(text)));
   }
+  Diagnostics diagnostics = tape.diagnostics();
   if (g_saved) g_save_problem = g_saved->file.problem();
+  if (!g_save_problem.empty())
+    diagnostics.add("tape-cut", Severity::Warning, "",
+                    "the tape's file was not written to its end: " + g_save_problem);
   g_saved.reset();
-  return json_report(find_scopes(tape, options));
+  MemorySink sink;
+  write_tape(tape, diagnostics, sink);
+  return {reinterpret_cast<const char*>(sink.bytes().data()), sink.bytes().size()};
 }
 
 py::dict counters(int device) {
@@ -178,7 +181,7 @@ PYBIND11_MODULE(_phantom, m) {
         py::arg("cuda_choices") = true, py::arg("memo") = true, py::arg("kernels") = true,
         py::arg("save") = "");
   m.def("close", &close_run);
-  m.def("finish", &finish_run, py::arg("depth") = 0);
+  m.def("finish", &finish_run);
   // Why the file of the last run was not written to its end; empty if it was.
   m.def("save_problem", [] { return g_save_problem; });
   m.def("flush", [] { storage_log()->flush(); });
@@ -217,7 +220,6 @@ PYBIND11_MODULE(_phantom, m) {
   m.def("step", [] { return storage_log()->step(); });
   m.def("ops", [] { return run_counts().ops; });
   m.def("memo_hits", [] { return run_counts().memo_hits; });
-  m.def("peak_json", [] { return json_report(storage_log()->peak()); });
   m.def("out_of_memory", &out_of_memory);
   m.def("diagnostics", &diagnostics);
   m.def("diagnose", [](const std::string& code, const std::string& where,

@@ -150,6 +150,8 @@ Detail detail_of(const std::string& name) {
 }
 
 void bind_words(py::module_& module) {
+  module.def("format_bytes", [](std::int64_t bytes) { return format_bytes(bytes); },
+             py::arg("bytes"), "A byte count as reports write it: 3.71 GiB.");
   bind_category(module);
   bind_phase(module);
   bind_kind(module);

@@ -27,6 +27,8 @@ class ReportOutput:
         self._descriptor = os.dup(1)  # closed in programs that are started from here
         self._encoding = sys.stdout.encoding
         self.width = shutil.get_terminal_size((80, 24)).columns
+        self.colour = (sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+                       and os.environ.get("TERM") != "dumb")
         sys.stdout.flush()
         os.dup2(2, 1)
         sys.stdout = sys.stderr

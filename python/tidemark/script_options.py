@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 
 def count(text: str) -> int:
@@ -10,6 +11,23 @@ def count(text: str) -> int:
     if value < 0:
         raise argparse.ArgumentTypeError("must not be negative")
     return value
+
+
+def add_report(parser: argparse.ArgumentParser) -> None:
+    """Adds what shapes the report of a run."""
+    parser.add_argument("--json", action="store_true", help="the report as JSON")
+    parser.add_argument("--depth", type=count, default=None, metavar="N",
+                        help="all modules down to N levels, 0 = all (else 3, the largest alone)")
+    parser.add_argument("--full", action="store_true", help="leave nothing out of the report")
+
+
+def take_report(parsed: argparse.Namespace) -> dict[str, Any]:
+    """The options of a report: who asks for modules wants to see what they are made of."""
+    words = vars(parsed)
+    is_full, depth = words.pop("full"), words["depth"]
+    words["detail"] = "full" if is_full else "brief" if depth is None else "modules"
+    words["depth"] = 3 if depth is None else depth
+    return words
 
 
 def add_script(parser: argparse.ArgumentParser, what: str) -> None:

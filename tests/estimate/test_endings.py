@@ -41,7 +41,7 @@ def test_the_text_of_an_exit_is_told(tmp_path: Path, verb: str, code: int) -> No
     done = run(tmp_path, verb, USE + "sys.exit('no data in /data')", "--json")
     assert done.returncode == code
     assert "no data in /data\ntidemark: the script failed" in done.stderr
-    assert json.loads(done.stdout)["devices"]
+    assert json.loads(done.stdout)["peak"]["devices"]
 
 
 @pytest.mark.parametrize(("verb", "code"), [("estimate", 2), ("record", 3)])
@@ -51,13 +51,13 @@ def test_an_exit_code_is_a_failure(tmp_path: Path, verb: str, code: int) -> None
     assert "the script ended with exit code 3\ntidemark: the script failed" in done.stderr
 
 
-@VERBS
-def test_an_interrupt_leaves_the_report_up_to_then(tmp_path: Path, verb: str) -> None:
+@pytest.mark.parametrize(("verb", "code"), [("estimate", 2), ("record", 128 + signal.SIGINT)])
+def test_an_interrupt_leaves_the_report_up_to_then(tmp_path: Path, verb: str, code: int) -> None:
     text = USE + "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nimport time; time.sleep(60)\n"
     done = run(tmp_path, verb, text, "--json")
-    assert done.returncode == 128 + signal.SIGINT
+    assert done.returncode == code
     assert "tidemark: interrupted at " in done.stderr and "Traceback" not in done.stderr
-    assert json.loads(done.stdout)["devices"]
+    assert json.loads(done.stdout)["peak"]["devices"]
 
 
 NOISE = """

@@ -52,7 +52,7 @@ def test_a_full_disk_costs_the_tape_and_not_the_report(tmp_path: Path, verb: str
     assert done.returncode == 0, done.stderr
     assert "tidemark: /dev/full: cannot write: No space left on device" in done.stderr
     facts = json.loads(done.stdout)
-    assert facts["devices"][0]["peak_requested_bytes"] == 64 << 20
+    assert facts["peak"]["devices"][0]["requested_bytes"] == 64 << 20
     assert [one["code"] for one in facts["diagnostics"]].count("tape-cut") == 1
 
 
@@ -66,7 +66,7 @@ def test_a_disk_that_fills_during_the_run_keeps_what_it_took(tmp_path: Path, ver
     assert done.returncode == 0, done.stderr
     assert "tidemark: run.tape: cannot write: File too large" in done.stderr
     facts = json.loads(done.stdout)
-    assert facts["devices"][0]["peak_requested_bytes"] == 64 << 20
+    assert facts["peak"]["devices"][0]["requested_bytes"] == 64 << 20
     kept = tidemark.open(tmp_path / "run.tape")
     assert 50_000 < len(kept.events) < 100_000  # of 200 000; 38 bytes each and 3 MiB
     assert "truncated" in {one.code for one in kept.diagnostics}
@@ -93,7 +93,7 @@ def test_text_on_a_full_disk_is_told(tmp_path: Path, verb: str) -> None:
     done = run(tmp_path, verb, "full.txt", BUSY.replace("COUNT", "3"))
     assert done.returncode == 0, done.stderr
     assert "tidemark: full.txt: cannot write: No space left on device" in done.stderr
-    assert json.loads(done.stdout)["devices"]
+    assert json.loads(done.stdout)["peak"]["devices"]
 
 
 def test_a_function_is_not_estimated_where_its_tape_cannot_be_kept() -> None:

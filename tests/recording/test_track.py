@@ -315,7 +315,7 @@ def test_more_trackings_than_notes_can_name_see_the_same() -> None:
         model(x).sum().backward()
         optimizer.step()
     assert many[0].peak == many[-1].peak
-    assert many[0].facts()["modules"] == many[-1].facts()["modules"]
+    assert many[0].facts()["scopes"] == many[-1].facts()["scopes"]
 
 
 def test_an_unknown_choice_is_refused() -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import sys
+from typing import Any
 
-from tidemark.estimation.options import parse_options
-from tidemark.estimation.report import text_report
+from tidemark.estimation.every_gpu import estimate_on_every_gpu
+from tidemark.estimation.options import EstimateOptions, parse_options
 from tidemark.estimation.run import run_estimate
-from tidemark.report_output import COULD_NOT_RUN, take_standard_output
+from tidemark.report_output import COULD_NOT_RUN, ReportOutput, take_standard_output
 from tidemark.run_facts import tell
 from tidemark.tape_saving import check_can_save, refusal
 from tidemark.user_script import why_not_a_script
+
+# Of the verdict. Nobody can tell: the run is as good as not made.
+EXIT_CODES = {"fits": 0, "tight": 0, "does not fit": 1, "cannot tell": COULD_NOT_RUN}
 
 
 def main(arguments: list[str]) -> int:
@@ -28,6 +31,8 @@ def main(arguments: list[str]) -> int:
     if output is None:
         return COULD_NOT_RUN
     try:
+        if options.every_gpu:
+            return show(estimate_on_every_gpu(options), options, output)
         outcome = run_estimate(options)
     except (RuntimeError, OSError) as error:
         print(f"tidemark: {error}", file=sys.stderr)
@@ -35,6 +40,14 @@ def main(arguments: list[str]) -> int:
     tell(outcome.ending)
     if outcome.unsaved:
         print(f"tidemark: {outcome.unsaved}", file=sys.stderr)
-    facts = outcome.facts
-    text = json.dumps(facts, indent=2) + "\n" if options.json else text_report(facts, output.width)
-    return outcome.exit_code if output.write(text) else COULD_NOT_RUN
+    return show(outcome.report(options.top, options.depth), options, output)
+
+
+def show(answer: Any, options: EstimateOptions, output: ReportOutput) -> int:
+    """Prints an answer; the exit code of its verdict, the best of several."""
+    text = answer.to_json() if options.json else answer.to_text(
+        width=output.width, colour=output.colour, detail=options.detail, tape=options.save)
+    if not output.write(text):
+        return COULD_NOT_RUN
+    verdicts = answer.gpus if options.every_gpu else [answer.verdict]
+    return min(EXIT_CODES[one.verdict] for one in verdicts)

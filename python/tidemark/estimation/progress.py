@@ -9,7 +9,7 @@ import threading
 import time
 from typing import TextIO
 
-from tidemark.reporting.sizes import format_bytes
+from tidemark._engine import format_bytes
 from tidemark.virtual_cuda.library import library
 
 STANDARD_ERROR = 2

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
+from tidemark._engine import Overview, read_bytes
 from tidemark.estimation.distributed import patch_distributed, set_environment
 from tidemark.estimation.options import EstimateOptions
 from tidemark.estimation.progress import Progress
-from tidemark.report_output import COULD_NOT_RUN
-from tidemark.reporting.tape_facts import device_facts, module_facts
 from tidemark.run_facts import (
-    INTERRUPTED,
     Ending,
     end_facts,
     ending_of,
@@ -25,8 +21,6 @@ from tidemark.run_facts import (
 from tidemark.user_script import run_script
 from tidemark.virtual_cuda import close_gpus, library, open_gpus
 from tidemark.virtual_cuda.patches import Patches
-
-SCHEMA_VERSION = 1
 
 # For these CUDA's libraries take room of their own: cuBLAS, cuDNN, kernels of attention.
 OPERATORS_THAT_MATTER = {
@@ -45,15 +39,12 @@ OPERATORS_THAT_MATTER = {
 class Outcome:
     """What a run gave, and how it ended."""
 
-    facts: dict[str, Any]
+    data: bytes  # its tape
     ending: Ending
     unsaved: str = ""  # why the tape's file was not written to its end
 
-    @property
-    def exit_code(self) -> int:
-        if self.ending.failed:
-            return INTERRUPTED if self.ending.how == "interrupted" else COULD_NOT_RUN
-        return 0 if self.facts["fits"] else 1
+    def report(self, top: int, depth: int) -> Overview:
+        return read_bytes(self.data, "estimate").report(top=top, depth=depth)
 
 
 def run_estimate(options: EstimateOptions, program: Callable[[], None] | None = None) -> Outcome:
@@ -91,15 +82,12 @@ def run_estimate(options: EstimateOptions, program: Callable[[], None] | None = 
         patches.restore()
         close_gpus()
     wall = time.monotonic() - started
-    write_meta(library().set_meta, known_after(ending, steps.done, wall))
-    facts = gather_facts(options, steps.done, ending, wall)
-    facts["modules"] = module_facts(json.loads(library().finish(options.depth)))
-    unsaved = ""
-    if problem := library().save_problem():
-        unsaved = f"{options.save}: cannot write: {problem}; the tape ends there, the report does not"
-        facts["diagnostics"].append({"code": "tape-cut", "severity": "warning", "count": 1,
-                                     "where": options.save, "message": unsaved})
-    return Outcome(facts, ending, unsaved)
+    write_meta(library().set_meta, known_after(ending, steps.done, wall, options.gpus))
+    data = library().finish()
+    problem = library().save_problem()
+    unsaved = (f"{options.save}: cannot write: {problem}; the tape ends there, the report does not"
+               if problem else "")
+    return Outcome(data, ending, unsaved)
 
 
 def error_of(program: Callable[[], None]) -> BaseException | None:
@@ -117,9 +105,9 @@ def known_before(options: EstimateOptions) -> dict[str, object]:
         gpu.name, gpu.memory_bytes, (gpu.major, gpu.minor), options.gpus)
 
 
-def known_after(ending: Ending, steps: int, wall: float) -> dict[str, object]:
-    facts = end_facts(ending, steps, wall) | {
-        "run.ops": library().ops(), "used.gpu": bool(json.loads(library().peak_json())["devices"])}
+def known_after(ending: Ending, steps: int, wall: float, gpus: int) -> dict[str, object]:
+    births = sum(library().counters(gpu)["births"] for gpu in range(gpus))
+    facts = end_facts(ending, steps, wall) | {"run.ops": library().ops(), "used.gpu": births > 0}
     for name, operators in OPERATORS_THAT_MATTER.items():
         facts[f"used.{name}"] = library().has_called(operators)
     first = library().out_of_memory()
@@ -127,39 +115,3 @@ def known_after(ending: Ending, steps: int, wall: float) -> dict[str, object]:
         for name in ("device", "wanted_bytes", "allocated_bytes", "event"):
             facts[f"oom.{name}"] = first[name]
     return facts
-
-
-def gather_facts(options: EstimateOptions, steps: int, ending: Ending, wall: float) -> dict[str, Any]:
-    import torch
-
-    peak = json.loads(library().peak_json())
-    devices = [device_facts(device, options.top) for device in peak["devices"]]
-    capacity = options.gpu.memory_bytes
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "report": "estimate",
-        "torch_version": torch.__version__,
-        "gpu": {"name": options.gpu.name, "memory_bytes": capacity},
-        "world_size": options.world_size,
-        "rank": options.rank,
-        "steps": steps,
-        "ops": library().ops(),
-        "wall_seconds": round(wall, 3),
-        "fits": not ending.failed and all(d["peak_allocated_bytes"] <= capacity for d in devices),
-        "out_of_memory_at": library().out_of_memory(),
-        "devices": devices,
-        "depth": options.depth,
-        "modules": [],
-        "not_seen": not_seen(ending, steps),
-        "diagnostics": peak["diagnostics"] + library().diagnostics(),
-    }
-
-
-def not_seen(ending: Ending, steps: int) -> list[str]:
-    """What a run that we ended early cannot tell."""
-    if ending.how != "steps":
-        return []
-    return [
-        f"everything after optimizer step {steps}: validation, saving, longer batches "
-        "(--steps 0 runs to the script's end)"
-    ]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import Any
 
+from tidemark._engine import Overview
 from tidemark.recording.options import RecordOptions, parse_options
-from tidemark.recording.report import text_report
-from tidemark.report_output import COULD_NOT_RUN, take_standard_output
+from tidemark.report_output import COULD_NOT_RUN, ReportOutput, take_standard_output
 from tidemark.run_facts import INTERRUPTED, ending_of, tell
 from tidemark.tape_saving import refusal
 from tidemark.user_script import StepsDone, run_script, why_not_a_script
@@ -32,7 +31,7 @@ def main(arguments: list[str]) -> int:
     tracking.tell = say
     ended_with = error_of(options, tracking)
     tell(ending_of(ended_with))
-    written = output.write(report_of(options, tracking, output.width))
+    written = output.write(report_of(options, tracking, output))
     if options.save:
         print(f"tidemark: the tape is {options.save}", file=sys.stderr)
     return exit_code_of(ended_with) if written else COULD_NOT_RUN
@@ -64,6 +63,9 @@ def exit_code_of(error: BaseException | None) -> int:
     return 1
 
 
-def report_of(options: RecordOptions, tracking: Any, width: int) -> str:
-    facts = tracking.facts(options.depth)
-    return json.dumps(facts, indent=2) + "\n" if options.json else text_report(facts, width)
+def report_of(options: RecordOptions, tracking: Any, output: ReportOutput) -> str:
+    answer: Overview = tracking.overview(options.depth)
+    if options.json:
+        return answer.to_json()
+    return answer.to_text(width=output.width, colour=output.colour, detail=options.detail,
+                          tape=options.save)

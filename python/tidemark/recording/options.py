@@ -6,7 +6,13 @@ import argparse
 import sys
 from dataclasses import dataclass, field
 
-from tidemark.script_options import add_script, count, note_on_flags
+from tidemark.script_options import (
+    add_report,
+    add_script,
+    count,
+    note_on_flags,
+    take_report,
+)
 
 EXAMPLES = """\
 examples:
@@ -28,6 +34,7 @@ class RecordOptions:
     save: str = ""
     json: bool = False
     depth: int = 3
+    detail: str = "brief"  # of the text
     operators: bool = False
 
 
@@ -42,13 +49,11 @@ def parse_options(arguments: list[str]) -> RecordOptions:
                         help="end after K optimizer steps, 0 = at the script's end (default)")
     parser.add_argument("--save", default="", metavar="FILE.tape",
                         help="keep the tape; FILE.txt is its text form")
-    parser.add_argument("--json", action="store_true", help="the report as JSON")
-    parser.add_argument("--depth", type=count, default=3, metavar="N",
-                        help="how deep the tree of modules is shown, 0 = all (default 3)")
+    add_report(parser)
     parser.add_argument("--operators", action="store_true",
                         help="tell what lives only inside operators (Workspace) from their results")
     add_script(parser, "the script")
     parsed = parser.parse_args(arguments)
     if note := note_on_flags(parser, parsed.script, parsed.arguments):
         print(f"tidemark: note: {note}", file=sys.stderr)
-    return RecordOptions(**vars(parsed))
+    return RecordOptions(**take_report(parsed))

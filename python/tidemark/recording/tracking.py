@@ -20,7 +20,6 @@ from tidemark.optimizer_steps import WantedSteps
 from tidemark.recording.follower import FollowedModule, Follower
 from tidemark.recording.library import _recorder
 from tidemark.recording.out_of_memory import report_out_of_memory, told_by_gpu
-from tidemark.recording.report import facts_of, text_report
 from tidemark.run_facts import end_facts, ending_of, gpu_facts, start_facts, write_meta
 from tidemark.tape_saving import check_can_save, is_text, open_whole, told
 from tidemark.user_script import StepsDone
@@ -125,13 +124,18 @@ class Tracking:
     def tape(self) -> tidemark.Tape:
         return self.finish()
 
-    def facts(self, depth: int = 3) -> dict[str, Any]:
-        """Peak, owners and modules down to a depth (0: all), as `tidemark record --json` has them."""
-        return facts_of(self.tape, self.steps, depth)
+    def overview(self, depth: int = 3) -> tidemark.Overview:
+        """The first look at the tape: peak, what it is made of, modules down to a depth (0: all)."""
+        return self.tape.report(depth=depth)
 
-    def report(self, depth: int = 3, width: int = 80) -> str:
-        """The same as text, as `tidemark record` prints it."""
-        return text_report(self.facts(depth), width)
+    def facts(self, depth: int = 3) -> dict[str, Any]:
+        """The same as plain data, as `tidemark record --json` has it."""
+        return self.overview(depth).to_dict()
+
+    def report(self, depth: int | None = None, width: int = 80) -> str:
+        """The same as text, as `tidemark record` prints it; with a depth, all modules down to it."""
+        return self.overview(3 if depth is None else depth).to_text(
+            width=width, detail="brief" if depth is None else "modules", tape=self._save)
 
     @property
     def current(self) -> dict[str, dict[str, int]]:

@@ -135,11 +135,16 @@ void TapeWriter::finish(const Tables& tables, const Diagnostics& diagnostics) {
 }
 
 void write_tape(const Tape& tape, ByteSink& sink, const Codec* codec) {
+  write_tape(tape, tape.diagnostics(), sink, codec);
+}
+
+void write_tape(const Tape& tape, const Diagnostics& diagnostics, ByteSink& sink,
+                const Codec* codec) {
   TapeWriter writer(sink, codec);
   for (std::size_t first = 0; first < tape.size(); first += kBlockEvents)
     writer.write(tape.tables(), tape.events(), first,
                  std::min(kBlockEvents, tape.size() - first));
-  writer.finish(tape.tables(), tape.diagnostics());
+  writer.finish(tape.tables(), diagnostics);
 }
 
 }  // namespace tidemark

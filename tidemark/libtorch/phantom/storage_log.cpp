@@ -28,7 +28,7 @@ std::int64_t rounded(std::int64_t bytes) { return rounded_up(bytes, kCudaGranula
 }  // namespace
 
 StorageLog::StorageLog(OnOutOfMemory on_out_of_memory)
-    : peak_(builder_.tables()), on_out_of_memory_(on_out_of_memory), start_ns_(now_ns()) {}
+    : on_out_of_memory_(on_out_of_memory), start_ns_(now_ns()) {}
 
 DeviceId StorageLog::device_id(c10::DeviceIndex device) {
   DeviceId& id = devices_.at(device);
@@ -38,7 +38,6 @@ DeviceId StorageLog::device_id(c10::DeviceIndex device) {
 
 void StorageLog::feed() {
   const Event& event = builder_.last();
-  peak_.add(event);
   if (!saves_ || event.time_ns - flushed_ns_ < kFlushEvery_ns) return;
   flushed_ns_ = event.time_ns;
   builder_.flush();
@@ -277,11 +276,6 @@ void StorageLog::reset_peak(c10::DeviceIndex device) {
   c.allocated_peak = c.allocated;
   c.requested_peak = c.requested;
   c.births_alive_peak = c.births - c.deaths;
-}
-
-PeakAnswer StorageLog::peak() const {
-  std::lock_guard lock(lock_);
-  return peak_.answer();
 }
 
 void StorageLog::spill_to(TapeWriter& writer) {

@@ -9,7 +9,7 @@
 #include <span>
 #include <string>
 
-#include "tidemark/engine/analyses/peak.h"
+#include "tidemark/engine/answers/parts.h"
 #include "tidemark/engine/tape/builder.h"
 #include "tidemark/libtorch/phantom/held_events.h"
 #include "tidemark/libtorch/phantom/virtual_gpus.h"
@@ -78,7 +78,6 @@ class StorageLog {
   };
   const std::optional<OutOfMemory>& out_of_memory() const { return out_of_memory_; }
 
-  PeakAnswer peak() const;
   void spill_to(TapeWriter& writer);
   void flush();
   Tape finish();
@@ -95,7 +94,7 @@ class StorageLog {
   void write_held();
   void log_scope(ScopeId scope, Phase phase, Kind border);
   void note_out_of_memory(c10::DeviceIndex device, const LoggedEvent& birth);
-  // Feeds the event that was written last to the peak, and now and then the file to the disk.
+  // Now and then the file is fed to the disk.
   void feed();
   void check_memory(c10::DeviceIndex device, std::int64_t wanted);
   DeviceId device_id(c10::DeviceIndex device);
@@ -105,7 +104,6 @@ class StorageLog {
   HeldEvents held_;
   std::vector<Category> categories_;  // of every storage, by number
   Diagnostics diagnostics_;
-  PeakAccumulator peak_;
   std::array<DeviceCounters, kMaxGpus> counters_{};
   std::vector<ScopeId> in_backward_;  // modules the backward is inside of, outermost first
   std::atomic<ScopeId::rep> backward_scope_{ScopeId().value};  // the innermost of them
