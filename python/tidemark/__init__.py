@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tidemark._engine import (
+    CUDA_GRANULARITY,
     BudgetItem,
     Category,
     Device,
@@ -87,6 +88,7 @@ from tidemark.estimation.function import estimate
 from tidemark.graphs import open_any as open
 
 __all__ = [
+    "CUDA_GRANULARITY",
     "BudgetItem",
     "Category",
     "Device",

@@ -38,10 +38,10 @@ std::vector<BudgetItem> budget_of(const RunFacts& run, const DevicePeak& peak) {
     items.push_back({"library workspaces", kMatmulWorkspaceBytes, Evidence::Assumed,
                      "cuBLAS and cuBLASLt on an H200"});
   items.push_back({"CUDA context", kContextBytes, Evidence::Assumed,
-                   "context and libraries, the most of 26 runs on an H200"});
+                   "the most of 26 runs on an H200"});
   // Divided first: a product may pass 63 bits.
   items.push_back({"allocator's slack", peak.allocated_bytes / 100 * kSlackPercent,
-                   Evidence::Assumed, "14% of the tensors, the median of 26 runs (2% to 82%)"});
+                   Evidence::Assumed, "14%, the median of 26 runs"});
   return items;
 }
 

@@ -44,7 +44,8 @@ void add_judgement(Page& page, const Overview& answer) {
   add_verdict(page, *answer.verdict);
   if (answer.run.out_of_memory && answer.verdict->verdict == Verdict::DoesNotFit)
     add_out_of_memory(page, *answer.run.out_of_memory);
-  add_budget(page, *answer.verdict);
+  // What was seen before a failure is no budget of anything.
+  if (answer.verdict->verdict != Verdict::CannotTell) add_budget(page, *answer.verdict);
   page.gap();
 }
 
