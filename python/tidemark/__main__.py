@@ -5,7 +5,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
-from tidemark.report_output import flush_standard_output
+from tidemark.report_output import flush_standard_output, give_up_standard_output
 
 USAGE_ERROR = 2
 
@@ -46,6 +46,9 @@ def run() -> int:
         code = main()
     except SystemExit as ended:  # argparse's, after help or a wrong flag
         code = ended.code if isinstance(ended.code, int) else USAGE_ERROR
+    except OSError as error:  # argparse's, where help cannot be written
+        give_up_standard_output(error)
+        return USAGE_ERROR
     return code if flush_standard_output() else USAGE_ERROR
 
 

@@ -70,8 +70,14 @@ def flush_standard_output() -> bool:
         if sys.stdout is not None:
             sys.stdout.flush()
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python would try again at its end
-        if error.errno != errno.EPIPE:
-            tell_unwritten(error)
-            return False
+        return give_up_standard_output(error)
     return True
+
+
+def give_up_standard_output(error: OSError) -> bool:
+    """Says why nothing more can be written; whether that is well: a reader has seen enough."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python would try again at its end
+    if error.errno == errno.EPIPE:
+        return True
+    tell_unwritten(error)
+    return False

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import Any
+
+
+class RunParser(argparse.ArgumentParser):
+    """Says when its help could not be written, which argparse keeps to itself."""
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        if message:
+            (file or sys.stderr).write(message)
 
 
 def count(text: str) -> int:

@@ -108,7 +108,9 @@ def test_a_closed_standard_output_is_told_before_the_script_runs(tmp_path: Path,
 @VERBS
 def test_a_reader_that_has_seen_enough_is_no_failure(tmp_path: Path, verb: str) -> None:
     command = f"{sys.executable} -m tidemark {verb} train.py; echo $? >code"
-    (tmp_path / "train.py").write_text("import time\ntime.sleep(1)\n")
+    device = "cuda" if verb == "estimate" else "cpu"
+    (tmp_path / "train.py").write_text(
+        f"import time, torch\nx = torch.zeros(1000, device={device!r})\ntime.sleep(1)\n")
     piped = f"({command}) | true"
     done = subprocess.run(["sh", "-c", piped], cwd=tmp_path, capture_output=True, text=True,
                           timeout=120, check=False)
@@ -195,7 +197,9 @@ def test_the_progress_line_makes_room_for_what_the_script_writes(tmp_path: Path)
 
 @VERBS
 def test_a_flag_of_ours_after_the_script_is_the_script_s_with_a_note(tmp_path: Path, verb: str) -> None:
-    (tmp_path / "train.py").write_text("import sys\nprint('given', sys.argv[1:])\n")
+    device = "cuda" if verb == "estimate" else "cpu"
+    (tmp_path / "train.py").write_text(
+        f"import sys, torch\nx = torch.zeros(1000, device={device!r})\nprint('given', sys.argv[1:])\n")
     command = [sys.executable, "-m", "tidemark", verb, "train.py"]
     done = subprocess.run([*command, "--steps", "3", "--save=x", "--other"], cwd=tmp_path,
                           capture_output=True, text=True, timeout=120, check=False)

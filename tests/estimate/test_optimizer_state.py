@@ -56,6 +56,7 @@ optimizer = {optimizer}
 for _ in range({steps}):
     model(torch.randn(8, {width}, device="cuda")).sum().backward()
     optimizer.step()
+    optimizer.zero_grad()
 """
 
 

@@ -36,7 +36,8 @@ if __name__ != "__main__":
 """,
     "docs/graphs.md": TRAINING + """
 module = torch.export.export(model, (batches[0],)).module()
-order = list(range(sum(node.op == "call_function" for node in module.graph.nodes)))
+order = [number for number, node in enumerate(module.graph.nodes)
+         if node.op not in ("placeholder", "get_attr", "output")]
 """,
 }
 

@@ -15,7 +15,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils.checkpoint import checkpoint
 
 import tidemark
-from tidemark.recording.out_of_memory import is_out_of_memory
+from tidemark.run_facts import is_out_of_memory
 
 
 class Net(nn.Module):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from tidemark.gpus import CATALOGUE, DEFAULT_GPU, Gpu, find_gpu
 from tidemark.script_options import (
+    RunParser,
     add_report,
     add_script,
     count,
@@ -73,7 +74,7 @@ def _gpu(text: str) -> Gpu | None:
 
 
 def make_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = RunParser(
         prog="tidemark estimate",
         description="Runs a PyTorch training script on virtual GPUs: real shapes, no GPU, no memory.",
         epilog=EXAMPLES,

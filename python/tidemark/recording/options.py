@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass, field
 
 from tidemark.script_options import (
+    RunParser,
     add_report,
     add_script,
     count,
@@ -39,7 +40,7 @@ class RecordOptions:
 
 
 def parse_options(arguments: list[str]) -> RecordOptions:
-    parser = argparse.ArgumentParser(
+    parser = RunParser(
         prog="tidemark record",
         description="Runs a PyTorch script as it is and records where its memory goes.",
         epilog=EXAMPLES,
