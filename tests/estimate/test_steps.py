@@ -74,7 +74,7 @@ WITHOUT_MODULES = ("""
 weight = torch.ones(8, device=device, requires_grad=True)
 plain = torch.optim.SGD([weight])
 mark(101)
-weight.detach() * 3
+torch.ones(8, device=device) * 3
 mark(102)
 for step in range(2):
     loss = (weight * 3).sum()

@@ -30,6 +30,8 @@ class TapeBuilder {
   Tables& tables() { return tables_; }
   const Tables& tables() const { return tables_; }
   std::size_t size() const { return spilled_ + events_.size(); }
+  // How many of them were handed to the writer.
+  std::size_t written() const { return spilled_ + written_; }
 
   // The time of the next event. Without it each event is one nanosecond after the last.
   void set_time(std::int64_t time_ns) { history_.set_time(time_ns); }

@@ -59,7 +59,6 @@ OperatorFacts::OperatorFacts(const c10::OperatorHandle& op)
                            "aten::new_zeros", "aten::new_ones", "aten::new_full"});
   mixes_devices = may_mix_devices(base);
   is_view = shares_without_writing(schema);
-  detaches = is_one_of(base, {"aten::detach", "aten::detach_"});
   leaves_values_open = reshapes || base.find("empty") != std::string::npos;
   is_random = op.hasTag(at::Tag::nondeterministic_seeded);
   may_memo = !reshapes && !op.hasTag(at::Tag::dynamic_output_shape) &&
@@ -76,7 +75,7 @@ void PhantomKernel::operator()(const c10::OperatorHandle& op, c10::DispatchKeySe
     return;
   }
   count_op();
-  Whereabouts here = find_whereabouts(*storage_log(), frame.needs_grad() && !facts_.detaches);
+  Whereabouts here = find_whereabouts(*storage_log(), frame.needs_grad());
   PlaceGuard guard(here.place, category_of_births(here, frame.touches_phantoms()));
   if (!run_special(frame)) run(frame, here.place);
   if (here.makes_gradient) label_gradients(frame);

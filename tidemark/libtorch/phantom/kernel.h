@@ -26,7 +26,6 @@ struct OperatorFacts {
   bool fills = false;      // zeros_like(): only the shape of its argument counts
   bool mixes_devices = false;  // copy_(): arguments of several GPUs may meet
   bool is_view = false;    // results share the storage of an argument: values come with it
-  bool detaches = false;   // detach(): its argument may need a gradient, its result never does
   bool leaves_values_open = false;  // empty(), resize_(): there are no values to compute
   bool is_random = false;
 };

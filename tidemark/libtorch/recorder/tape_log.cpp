@@ -58,8 +58,7 @@ void TapeLog::write(const Waiting& event) {
   try_to([&] { builder_.append(row); });
 }
 
-// Whatever happens, the program goes on, and its storages are followed. The builder writes whole
-// blocks: all that it has is in the file when that has grown.
+// Whatever happens, the program goes on, and its storages are followed.
 template <class Write>
 void TapeLog::try_to(const Write& write) noexcept {
   if (problem_) return;
@@ -70,7 +69,7 @@ void TapeLog::try_to(const Write& write) noexcept {
   }
   if (file_.size() == open_size_) return;
   open_size_ = file_.size();
-  if (file_.problem().empty()) events_in_file_ = builder_.size();
+  if (file_.problem().empty()) events_in_file_ = builder_.written();
 }
 
 // Every event of a storage says what the storage is; its death, what it was.
