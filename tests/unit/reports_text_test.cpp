@@ -251,10 +251,10 @@ TEST(OverviewText, TheFirstLookIsAtMostSixtyLines) {
   for (const std::string& path : paths) peak.modules.push_back({path, 2 * kMiB, {}});
   peak.sites.resize(50, peak.sites[0]);
   peak.lines.resize(50, peak.lines[0]);
-  answer.peak.devices.resize(8, peak);
+  answer.run.out_of_memory = OutOfMemory{"cuda:0", kMiB, kMiB, peak.at};
+  answer.peak.devices.resize(8, DevicePeak(peak));
   answer.verdict->verdict = Verdict::DoesNotFit;
   answer.verdict->budget.resize(4, answer.verdict->budget[0]);
-  answer.run.out_of_memory = OutOfMemory{"cuda:0", kMiB, kMiB, peak.at};
   for (int i = 0; i < 9; ++i)
     answer.diagnostics.add("code" + std::to_string(i), Severity::Note, "here", "a sentence");
   EXPECT_LE(lines_of(text_report(answer, {})).size(), 60u) << text_report(answer, {});
