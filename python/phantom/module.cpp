@@ -5,20 +5,24 @@
 #include <pybind11/stl.h>
 
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "python/phantom/collectives.h"
 #include "python/phantom/module_hooks.h"
 #include "python/phantom/source_lines.h"
-#include "tidemark/engine/analyses/scopes.h"
 #include "tidemark/engine/base/byte_stream.h"
-#include "tidemark/engine/reports/json.h"
 #include "tidemark/engine/tape/file_writer.h"
+#include "tidemark/engine/tape/text_writer.h"
 #include "tidemark/libtorch/phantom/cuda_hooks.h"
 #include "tidemark/libtorch/phantom/known_bytes.h"
 #include "tidemark/libtorch/phantom/phantom_tensor.h"
 #include "tidemark/libtorch/phantom/session.h"
 #include "tidemark/libtorch/phantom/where.h"
+#include "tidemark/libtorch/run_file.h"
 
 namespace py = pybind11;
 
@@ -26,12 +30,17 @@ namespace tidemark::phantom {
 namespace {
 
 // The file a run is written to as it goes, so that a killed run leaves what it had.
+// All of it is in memory, too, so what the disk does not take need not be kept.
+// Text cannot be written as it goes: it comes at the end.
 struct SavedRun {
-  explicit SavedRun(const std::string& path) : sink(path), writer(sink) {}
-  FileSink sink;
-  TapeWriter writer;
+  explicit SavedRun(const std::string& path) : file(path, 0) {
+    if (!path.ends_with(".txt")) writer.emplace(file);
+  }
+  RunFile file;
+  std::optional<TapeWriter> writer;
 };
 std::unique_ptr<SavedRun> g_saved;
+std::string g_save_problem;
 
 OnValue on_value_named(const std::string& name) {
   if (name == "plausible") return OnValue::Plausible;
@@ -56,7 +65,8 @@ void open_run(int gpus, const std::string& gpu_name, std::int64_t memory_bytes, 
   open_session(options);
   set_source_finder(&find_python_source);
   g_saved = std::move(saved);
-  if (g_saved) storage_log()->spill_to(g_saved->writer);
+  g_save_problem.clear();
+  if (g_saved && g_saved->writer) storage_log()->spill_to(*g_saved->writer);
 }
 
 void close_run() {
@@ -65,13 +75,22 @@ void close_run() {
   reset_source_lines();
 }
 
-// Ends the tape; the modules' peaks, down to this depth, as JSON.
-std::string finish_run(std::size_t depth) {
-  ScopesOptions options;
-  options.depth = depth;
+// Ends the tape, and hands it out as its file would have it.
+py::bytes finish_run() {
   const Tape tape = storage_log()->finish();
+  if (g_saved && !g_saved->writer) {
+    const std::string text = write_tape_text(tape);
+    g_saved->file.write(std::as_bytes(std::span(text)));
+  }
+  Diagnostics diagnostics = tape.diagnostics();
+  if (g_saved) g_save_problem = g_saved->file.problem();
+  if (!g_save_problem.empty())
+    diagnostics.add("tape-cut", Severity::Warning, "",
+                    "the tape's file was not written to its end: " + g_save_problem);
   g_saved.reset();
-  return json_report(find_scopes(tape, options));
+  MemorySink sink;
+  write_tape(tape, diagnostics, sink);
+  return {reinterpret_cast<const char*>(sink.bytes().data()), sink.bytes().size()};
 }
 
 py::dict counters(int device) {
@@ -119,11 +138,17 @@ py::object out_of_memory() {
   what["device"] = "cuda:" + std::to_string(first->device);
   what["wanted_bytes"] = first->wanted;
   what["allocated_bytes"] = first->allocated;
+  what["event"] = first->at.event;
   what["step"] = first->at.step;
   what["phase"] = std::string(name_of(first->at.phase));
   what["op"] = first->at.op;
   what["source"] = first->at.source;
   return what;
+}
+
+bool has_called(const std::vector<std::string>& names) {
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  return storage_log()->has_called(views);
 }
 
 py::list diagnostics() {
@@ -156,7 +181,9 @@ PYBIND11_MODULE(_phantom, m) {
         py::arg("cuda_choices") = true, py::arg("memo") = true, py::arg("kernels") = true,
         py::arg("save") = "");
   m.def("close", &close_run);
-  m.def("finish", &finish_run, py::arg("depth") = 0);
+  m.def("finish", &finish_run);
+  // Why the file of the last run was not written to its end; empty if it was.
+  m.def("save_problem", [] { return g_save_problem; });
   m.def("flush", [] { storage_log()->flush(); });
   m.def("is_open", &session_is_open);
   m.def("device_count", [] { return virtual_gpus().count(); });
@@ -186,14 +213,27 @@ PYBIND11_MODULE(_phantom, m) {
     const StorageRecord* record = record_of(storage_at(cdata));
     return record ? static_cast<int>(record->device) : -1;
   });
-  m.def("enter_optimizer", &enter_optimizer);
-  m.def("leave_optimizer", &leave_optimizer);
+  m.def("enter_optimizer", [] { enter_optimizer(*storage_log()); });
+  m.def("leave_optimizer", [] { leave_optimizer(*storage_log()); });
+  m.def("has_born_in_optimizer", [] { return storage_log()->has_born_in_optimizer(); });
+  m.def("steps_done", [] { return steps_done(*storage_log()); });
   m.def("step", [] { return storage_log()->step(); });
   m.def("ops", [] { return run_counts().ops; });
   m.def("memo_hits", [] { return run_counts().memo_hits; });
-  m.def("peak_json", [] { return json_report(storage_log()->peak()); });
   m.def("out_of_memory", &out_of_memory);
   m.def("diagnostics", &diagnostics);
+  m.def("diagnose", [](const std::string& code, const std::string& where,
+                       const std::string& message) {
+    storage_log()->diagnose(code, Severity::Warning, where, message);
+  });
+  // The line of the program that runs now: "train.py:12".
+  m.def("current_source", [] {
+    return storage_log()->describe(find_python_source(*storage_log()));
+  });
+  m.def("set_meta", [](const std::string& key, const std::string& value) {
+    storage_log()->set_meta(key, value);
+  });
+  m.def("has_called", &has_called);
   m.def("set_hidden_folders", &set_hidden_folders);
   m.def("answer_collectives", &answer_collectives);
 }

@@ -140,6 +140,18 @@ py::object out_of_memory(Tracker& tracker) {
   return what;
 }
 
+py::object unsaved(Tracker& tracker) {
+  const auto found = tracker.unsaved();
+  if (!found) return py::none();
+  py::dict what;
+  what["problem"] = found->problem;
+  what["events_in_file"] = found->events_in_file;
+  what["bytes_in_file"] = found->bytes_in_file;
+  what["rest"] = py::bytes(reinterpret_cast<const char*>(found->rest.data()), found->rest.size());
+  what["has_dropped"] = found->has_dropped;
+  return what;
+}
+
 std::shared_ptr<Tracker> make_tracker(const std::string& tape, bool operators, bool as_pytorch) {
   TrackerOptions options;
   options.tape = tape;
@@ -159,8 +171,10 @@ void bind_tracker(py::module_& m) {
       .def_property_readonly("is_running", &Tracker::is_running)
       .def("add_module", &Tracker::add_module)
       .def("set_name", &Tracker::set_name)
+      .def("set_meta", &Tracker::set_meta)
       .def("finish", &Tracker::finish)
-      .def("check_tape", &Tracker::check_tape)
+      .def("close_tape", &Tracker::close_tape)
+      .def_property_readonly("unsaved", &unsaved)
       .def_property_readonly("events", &Tracker::events)
       .def_property_readonly("out_of_memory", &out_of_memory)
       .def("capture_out_of_memory", &Tracker::capture_out_of_memory)
@@ -168,6 +182,7 @@ void bind_tracker(py::module_& m) {
       .def("begin_optimizer", &Tracker::begin_optimizer)
       .def("end_optimizer", &Tracker::end_optimizer)
       .def_property_readonly("in_optimizer", &Tracker::in_optimizer)
+      .def_property_readonly("steps_done", &Tracker::steps_done)
       .def("label", &label)
       .def("set_owner", &Tracker::set_owner)
       .def("known_bytes",

@@ -28,6 +28,7 @@ void bind_timeline(py::module_& module, TapeClass& tape);
 void bind_lifetimes(py::module_& module, TapeClass& tape);
 void bind_leaks(py::module_& module, TapeClass& tape);
 void bind_diff(py::module_& module, TapeClass& tape);
+void bind_verdict(py::module_& module, TapeClass& tape);
 void bind_overview(py::module_& module, TapeClass& tape);
 void bind_graph(py::module_& module);
 

@@ -78,8 +78,6 @@ std::string describe(const EventView& e) {
   return text + ">";
 }
 
-bool is_about_segment(Kind kind) { return kind == Kind::SegmentMap || kind == Kind::SegmentUnmap; }
-
 std::optional<std::uint32_t> subject_if(const EventView& e, bool is_subject) {
   return is_subject ? std::optional(e.row.subject) : std::nullopt;
 }

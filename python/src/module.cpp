@@ -25,6 +25,7 @@ PYBIND11_MODULE(_engine, module) {
   bind_lifetimes(module, tape);
   bind_leaks(module, tape);
   bind_diff(module, tape);
+  bind_verdict(module, tape);
   bind_overview(module, tape);
   bind_graph(module);
 }

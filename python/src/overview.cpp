@@ -8,10 +8,11 @@ namespace {
 
 OverviewOptions overview_options(std::int64_t top, std::int64_t depth, std::int64_t columns,
                                  std::optional<std::string> device,
-                                 std::optional<std::int64_t> step) {
+                                 std::optional<std::int64_t> step, std::optional<GpuFacts> gpu) {
   OverviewOptions options;
   options.device = std::move(device);
   options.step = step;
+  options.gpu = std::move(gpu);
   options.top = counted(top, "top");
   options.depth = counted(depth, "depth");
   options.columns = counted(columns, "columns");
@@ -27,8 +28,11 @@ py::dict meta(const Overview& overview) {
 }  // namespace
 
 void bind_overview(py::module_& module, TapeClass& tape) {
-  py::class_<Overview> answer(module, "Overview", "Peak, scopes and timeline together.");
+  py::class_<Overview> answer(module, "Overview", "Verdict, peak, scopes and timeline.");
   add_reports(answer)
+      .def_readonly("run", &Overview::run)
+      .def_readonly("verdict", &Overview::verdict)
+      .def_property_readonly("not_covered", texts(&Overview::not_covered))
       .def_property_readonly("meta", &meta)
       .def_readonly("events", &Overview::events)
       .def_readonly("steps", &Overview::steps)
@@ -41,9 +45,10 @@ void bind_overview(py::module_& module, TapeClass& tape) {
                        format_count(o.steps) + " steps>");
       });
   bind_analysis(module, tape, {"find_overview", "report"}, &find_overview, &overview_options,
-                "The first look at a tape: peak, scopes and timeline together.", py::kw_only(),
-                py::arg("top") = 10, py::arg("depth") = 2, py::arg("columns") = 72,
-                py::arg("device") = py::none(), py::arg("step") = py::none());
+                "The first look at a tape: verdict, peak, scopes and timeline together.",
+                py::kw_only(), py::arg("top") = 10, py::arg("depth") = 3,
+                py::arg("columns") = OverviewOptions().columns, py::arg("device") = py::none(),
+                py::arg("step") = py::none(), py::arg("gpu") = py::none());
 }
 
 }  // namespace tidemark::python

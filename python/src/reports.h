@@ -26,14 +26,15 @@ inline std::size_t terminal_columns() {
 
 template <class Answer>
 py::str answer_text(const Answer& answer, std::optional<std::int64_t> width, bool colour,
-                    const std::string& units) {
+                    const std::string& units, const std::string& detail,
+                    const std::string& tape) {
   const std::size_t columns = width ? counted(*width, "width", 1) : terminal_columns();
-  return decoded(text_report(answer, {columns, colour, units_of(units)}));
+  return decoded(text_report(answer, {columns, colour, units_of(units), detail_of(detail), tape}));
 }
 
 template <class Answer>
 py::str answer_html(const Answer& answer) {
-  const py::str text = decoded(text_report(answer, {kNotebookColumns, false, Units::Auto}));
+  const py::str text = decoded(text_report(answer, {.width = kNotebookColumns}));
   const py::object escape = py::module_::import("html").attr("escape");
   const py::object escaped = escape(text, py::arg("quote") = false);
   return py::str("<pre class=\"tidemark\" style=\"line-height: 1.25; overflow-x: auto\">{}</pre>")
@@ -43,7 +44,7 @@ py::str answer_html(const Answer& answer) {
 // Ends of lines belong to print.
 template <class Answer>
 py::str answer_print(const Answer& answer) {
-  std::string text = text_report(answer, {terminal_columns(), false, Units::Auto});
+  std::string text = text_report(answer, {.width = terminal_columns()});
   while (text.ends_with('\n')) text.pop_back();
   return decoded(text);
 }
@@ -53,8 +54,10 @@ py::class_<Answer, Options...>& add_reports(py::class_<Answer, Options...>& type
   return type.def("__str__", &answer_print<Answer>)
       .def("_repr_html_", &answer_html<Answer>)
       .def("to_text", &answer_text<Answer>, py::kw_only(), py::arg("width") = py::none(),
-           py::arg("colour") = false, py::arg("units") = "auto",
-           "The tables that str() gives, with another width, with colour, or in fixed units.")
+           py::arg("colour") = false, py::arg("units") = "auto", py::arg("detail") = "brief",
+           py::arg("tape") = "",
+           "The tables that str() gives, with another width, with colour, in fixed units, or with "
+           "more detail: brief, modules or full. `tape` is a file to name in what to ask next.")
       .def("to_json", [](const Answer& answer) { return decoded(json_report(answer)); },
            "The same content for machines; the field schema_version says which form.")
       .def("to_dict", [](const Answer& answer) {

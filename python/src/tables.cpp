@@ -40,6 +40,7 @@ std::vector<FrameTuple> frames(const Tables& tables, std::int64_t stack) {
 }  // namespace
 
 void bind_tables(py::module_& module) {
+  module.attr("CUDA_GRANULARITY") = kCudaGranularity;
   py::class_<Device>(module, "Device", "A device, and how its allocator rounds requests.")
       .def_property_readonly("name", text(&Device::name))
       .def_readonly("granularity", &Device::granularity)

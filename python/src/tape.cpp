@@ -21,6 +21,13 @@ using Release = py::call_guard<py::gil_scoped_release>;
 
 Tape open(const std::filesystem::path& path) { return open_file(path.string()); }
 
+Tape read_bytes(std::string_view bytes, const std::string& name) {
+  OpenOptions options;
+  options.codec = find_codec();
+  MemorySource source(bytes);
+  return read_tape(source, name, options);
+}
+
 void save(const Tape& tape, const std::filesystem::path& path, std::optional<bool> compressed) {
   const Codec* codec = choose_codec(compressed);
   FileSink sink(path.string());
@@ -63,6 +70,8 @@ void bind_tape(py::module_& module, TapeClass& tape) {
              "Opens a tape, text or binary, or an exported model. Error says what other files are.");
   module.def("read_text", &read_tape_text, py::arg("text"), py::arg("name") = "text", Release(),
              "Reads the text form of a tape; errors name the line and the column.");
+  module.def("read_bytes", &read_bytes, py::arg("data"), py::arg("name") = "bytes",
+             "Reads a tape, text or binary, from the bytes of its file.");
   module.def("verify", &verify, py::arg("tape"), Release(),
              "Every broken invariant of a tape; empty when all is well.");
   tape.def("verify", &verify, Release(), "Every broken invariant; empty when all is well.")

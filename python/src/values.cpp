@@ -16,8 +16,7 @@ py::str decoded(std::string_view text) {
 
 py::dict by_category(const CategoryBytes& bytes) {
   py::dict found;
-  for (std::size_t i = 0; i < kCategoryCount; ++i)
-    if (bytes[i] != 0) found[py::cast(static_cast<Category>(i))] = bytes[i];
+  for (const auto& [category, count] : sorted_categories(bytes)) found[py::cast(category)] = count;
   return found;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tidemark/engine/base/category.h"
 
@@ -16,7 +17,7 @@ namespace py = pybind11;
 // A name of a tape as Python text. Tapes may hold any bytes: what is not UTF-8 becomes U+FFFD.
 py::str decoded(std::string_view text);
 
-// The categories that have bytes, in the order of the categories.
+// The categories that have bytes, most first.
 py::dict by_category(const CategoryBytes& bytes);
 
 // A count that a caller gave. Throws Error when it is below `least`.
@@ -29,6 +30,16 @@ std::size_t indexed(std::int64_t index, std::size_t size);
 template <class T>
 auto text(std::string T::*member) {
   return [member](const T& self) { return decoded(self.*member); };
+}
+
+// The getter of an attribute with several texts.
+template <class T>
+auto texts(std::vector<std::string> T::*member) {
+  return [member](const T& self) {
+    py::list all;
+    for (const std::string& one : self.*member) all.append(decoded(one));
+    return all;
+  };
 }
 
 // The getter of an attribute with bytes by category.

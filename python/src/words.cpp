@@ -141,7 +141,17 @@ Units units_of(const std::string& name) {
               "one of auto, B, KiB, MiB, GiB, TiB");
 }
 
+Detail detail_of(const std::string& name) {
+  if (name == "brief") return Detail::Brief;
+  if (name == "modules") return Detail::Modules;
+  if (name == "full") return Detail::Full;
+  throw Error(ErrorCode::BadArgument, "unknown detail \"" + name.substr(0, 40) + "\"", {},
+              "one of brief, modules, full");
+}
+
 void bind_words(py::module_& module) {
+  module.def("format_bytes", [](std::int64_t bytes) { return format_bytes(bytes); },
+             py::arg("bytes"), "A byte count as reports write it: 3.71 GiB.");
   bind_category(module);
   bind_phase(module);
   bind_kind(module);

@@ -8,6 +8,7 @@
 #include "tidemark/engine/base/category.h"
 #include "tidemark/engine/base/diagnostics.h"
 #include "tidemark/engine/base/units.h"
+#include "tidemark/engine/reports/text.h"
 
 namespace tidemark::python {
 
@@ -22,5 +23,6 @@ Phase phase_of(const PhaseWord& word);
 Severity severity_of(const SeverityWord& word);
 TimelineAxis axis_of(const AxisWord& word);
 Units units_of(const std::string& name);
+Detail detail_of(const std::string& name);
 
 }  // namespace tidemark::python

@@ -5,6 +5,8 @@ import sys
 import sysconfig
 from pathlib import Path
 
+from tidemark.report_output import flush_standard_output, give_up_standard_output
+
 USAGE_ERROR = 2
 
 
@@ -39,5 +41,16 @@ def main() -> int:
     os.execv(program, [str(program), *sys.argv[1:]])
 
 
+def run() -> int:
+    try:
+        code = main()
+    except SystemExit as ended:  # argparse's, after help or a wrong flag
+        code = ended.code if isinstance(ended.code, int) else USAGE_ERROR
+    except OSError as error:  # argparse's, where help cannot be written
+        give_up_standard_output(error)
+        return USAGE_ERROR
+    return code if flush_standard_output() else USAGE_ERROR
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run())

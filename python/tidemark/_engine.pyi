@@ -3,7 +3,7 @@ import enum
 import os
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Any, TypeAlias, TypedDict, Unpack, type_check_only
+from typing import Any, Final, TypeAlias, TypedDict, Unpack, type_check_only
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,22 +121,23 @@ class TimelineAxis(enum.IntEnum):
 class _Answer:
     def _repr_html_(self) -> str: ...
     def to_text(
-        self, *, width: int | None = None, colour: bool = False, units: str = "auto"
+        self,
+        *,
+        width: int | None = None,
+        colour: bool = False,
+        units: str = "auto",
+        detail: str = "brief",
+        tape: str = "",
     ) -> str: ...
     def to_json(self) -> str: ...
     def to_dict(self) -> dict[str, Any]: ...
 
 class Diagnostic:
-    @property
-    def code(self) -> str: ...
-    @property
-    def severity(self) -> Severity: ...
-    @property
-    def count(self) -> int: ...
-    @property
-    def where(self) -> str: ...
-    @property
-    def message(self) -> str: ...
+    code: Final[str]
+    severity: Final[Severity]
+    count: Final[int]
+    where: Final[str]
+    message: Final[str]
     def __eq__(self, other: object, /) -> bool: ...
 
 class Diagnostics(_Answer):
@@ -144,63 +145,41 @@ class Diagnostics(_Answer):
     def __getitem__(self, index: int) -> Diagnostic: ...
     def __iter__(self) -> Iterator[Diagnostic]: ...
     def __eq__(self, other: object, /) -> bool: ...
-    @property
-    def has_errors(self) -> bool: ...
+    has_errors: Final[bool]
     def find(self, code: str) -> Diagnostic | None: ...
 
+CUDA_GRANULARITY: int
+
 class Device:
-    @property
-    def name(self) -> str: ...
-    @property
-    def granularity(self) -> int: ...
+    name: Final[str]
+    granularity: Final[int]
     def allocated_bytes(self, requested: int) -> int: ...
 
 class Tables:
-    @property
-    def devices(self) -> list[Device]: ...
-    @property
-    def streams(self) -> list[int]: ...
-    @property
-    def scopes(self) -> list[str]: ...
-    @property
-    def calls(self) -> list[tuple[str, str]]: ...
-    @property
-    def sources(self) -> list[str]: ...
+    devices: Final[list[Device]]
+    streams: Final[list[int]]
+    scopes: Final[list[str]]
+    calls: Final[list[tuple[str, str]]]
+    sources: Final[list[str]]
     def frames(self, stack: int) -> list[tuple[str, int, str]]: ...
 
 class Event:
-    @property
-    def index(self) -> int: ...
-    @property
-    def kind(self) -> Kind: ...
-    @property
-    def time_ns(self) -> int: ...
-    @property
-    def bytes(self) -> int: ...
-    @property
-    def category(self) -> Category: ...
-    @property
-    def phase(self) -> Phase: ...
-    @property
-    def step(self) -> int: ...
-    @property
-    def device(self) -> str: ...
-    @property
-    def stream(self) -> int | None: ...
-    @property
-    def storage(self) -> int | None: ...
-    @property
-    def segment(self) -> int | None: ...
-    @property
-    def text(self) -> str: ...
-    @property
-    def scope(self) -> str: ...
-    @property
-    def op(self) -> str: ...
-    @property
-    def signature(self) -> str: ...
-    @property
-    def source(self) -> str: ...
+    index: Final[int]
+    kind: Final[Kind]
+    time_ns: Final[int]
+    bytes: Final[int]
+    category: Final[Category]
+    phase: Final[Phase]
+    step: Final[int]
+    device: Final[str]
+    stream: Final[int | None]
+    storage: Final[int | None]
+    segment: Final[int | None]
+    text: Final[str]
+    scope: Final[str]
+    op: Final[str]
+    signature: Final[str]
+    source: Final[str]
 
 class EventIterator:
     def __iter__(self) -> EventIterator: ...
@@ -210,55 +189,41 @@ class EventColumns:
     def __len__(self) -> int: ...
     def __getitem__(self, index: int) -> Event: ...
     def __iter__(self) -> EventIterator: ...
-    @property
-    def columns(self) -> dict[str, NDArray[Any]]: ...
-    @property
-    def time_ns(self) -> NDArray[np.int64]: ...
-    @property
-    def bytes(self) -> NDArray[np.int64]: ...
-    @property
-    def subject(self) -> NDArray[np.uint32]: ...
-    @property
-    def scope(self) -> NDArray[np.uint32]: ...
-    @property
-    def stack(self) -> NDArray[np.uint32]: ...
-    @property
-    def call(self) -> NDArray[np.uint32]: ...
-    @property
-    def stream(self) -> NDArray[np.uint16]: ...
-    @property
-    def kind(self) -> NDArray[np.uint8]: ...
-    @property
-    def category(self) -> NDArray[np.uint8]: ...
-    @property
-    def phase(self) -> NDArray[np.uint8]: ...
-    @property
-    def device(self) -> NDArray[np.uint8]: ...
+    columns: Final[dict[str, NDArray[Any]]]
+    time_ns: Final[NDArray[np.int64]]
+    bytes: Final[NDArray[np.int64]]
+    subject: Final[NDArray[np.uint32]]
+    scope: Final[NDArray[np.uint32]]
+    stack: Final[NDArray[np.uint32]]
+    call: Final[NDArray[np.uint32]]
+    stream: Final[NDArray[np.uint16]]
+    kind: Final[NDArray[np.uint8]]
+    category: Final[NDArray[np.uint8]]
+    phase: Final[NDArray[np.uint8]]
+    device: Final[NDArray[np.uint8]]
 
 class Tape:
     def __len__(self) -> int: ...
     def __getitem__(self, index: int) -> Event: ...
     def __iter__(self) -> EventIterator: ...
-    @property
-    def events(self) -> EventColumns: ...
-    @property
-    def columns(self) -> EventColumns: ...
-    @property
-    def tables(self) -> Tables: ...
-    @property
-    def devices(self) -> list[str]: ...
-    @property
-    def steps(self) -> int: ...
-    @property
-    def meta(self) -> dict[str, str]: ...
-    @property
-    def diagnostics(self) -> Diagnostics: ...
+    events: Final[EventColumns]
+    columns: Final[EventColumns]
+    tables: Final[Tables]
+    devices: Final[list[str]]
+    steps: Final[int]
+    meta: Final[dict[str, str]]
+    diagnostics: Final[Diagnostics]
     def step_at(self, event: int) -> int: ...
     def verify(self) -> Diagnostics: ...
     def save(self, path: _Path, *, compressed: bool | None = None) -> None: ...
     def to_text(self) -> str: ...
     def peak(
-        self, *, top: int = 10, device: str | None = None, step: int | None = None
+        self,
+        *,
+        top: int = 10,
+        depth: int = 3,
+        device: str | None = None,
+        step: int | None = None,
     ) -> PeakAnswer: ...
     def scopes(
         self,
@@ -287,11 +252,13 @@ class Tape:
         self,
         *,
         top: int = 10,
-        depth: int = 2,
-        columns: int = 72,
+        depth: int = 3,
+        columns: int = 240,
         device: str | None = None,
         step: int | None = None,
+        gpu: GpuFacts | None = None,
     ) -> Overview: ...
+    def verdict(self, *, gpu: GpuFacts | None = None) -> VerdictAnswer: ...
 
 class Region:
     def __enter__(self) -> None: ...
@@ -306,10 +273,8 @@ class Region:
 class TapeBuilder:
     def __init__(self) -> None: ...
     def __len__(self) -> int: ...
-    @property
-    def phase(self) -> Phase: ...
-    @property
-    def innermost_scope(self) -> str: ...
+    phase: Final[Phase]
+    innermost_scope: Final[str]
     def alloc(
         self,
         device: str,
@@ -357,70 +322,61 @@ class TapeBuilder:
     def finish(self) -> Tape: ...
 
 class When:
-    @property
-    def event(self) -> int: ...
-    @property
-    def time_ns(self) -> int: ...
-    @property
-    def step(self) -> int: ...
-    @property
-    def phase(self) -> Phase: ...
-    @property
-    def scope(self) -> str: ...
-    @property
-    def op(self) -> str: ...
-    @property
-    def source(self) -> str: ...
+    event: Final[int]
+    time_ns: Final[int]
+    step: Final[int]
+    phase: Final[Phase]
+    scope: Final[str]
+    op: Final[str]
+    source: Final[str]
 
 class StorageFact:
-    @property
-    def storage(self) -> int: ...
-    @property
-    def allocated_bytes(self) -> int: ...
-    @property
-    def requested_bytes(self) -> int: ...
-    @property
-    def category(self) -> Category: ...
-    @property
-    def device(self) -> str: ...
-    @property
-    def born(self) -> When: ...
+    storage: Final[int]
+    allocated_bytes: Final[int]
+    requested_bytes: Final[int]
+    category: Final[Category]
+    device: Final[str]
+    born: Final[When]
 
 class ScopeShare:
-    @property
-    def scope(self) -> str: ...
-    @property
-    def allocated_bytes(self) -> int: ...
-    @property
-    def categories(self) -> dict[Category, int]: ...
+    scope: Final[str]
+    allocated_bytes: Final[int]
+    categories: Final[dict[Category, int]]
+
+class SiteShare:
+    count: Final[int]
+    each_bytes: Final[int]
+    allocated_bytes: Final[int]
+    category: Final[Category]
+    shape: Final[str]
+    op: Final[str]
+    source: Final[str]
+    scope: Final[str]
+
+class LineShare:
+    source: Final[str]
+    count: Final[int]
+    allocated_bytes: Final[int]
+    categories: Final[dict[Category, int]]
 
 class DevicePeak:
-    @property
-    def device(self) -> str: ...
-    @property
-    def allocated_bytes(self) -> int: ...
-    @property
-    def requested_bytes(self) -> int: ...
-    @property
-    def at(self) -> When: ...
-    @property
-    def categories(self) -> dict[Category, int]: ...
-    @property
-    def alive_count(self) -> int: ...
-    @property
-    def largest(self) -> list[StorageFact]: ...
-    @property
-    def owners(self) -> list[ScopeShare]: ...
+    device: Final[str]
+    allocated_bytes: Final[int]
+    requested_bytes: Final[int]
+    at: Final[When]
+    categories: Final[dict[Category, int]]
+    alive_count: Final[int]
+    largest: Final[list[StorageFact]]
+    owners: Final[list[ScopeShare]]
+    modules: Final[list[ScopeShare]]
+    sites: Final[list[SiteShare]]
+    lines: Final[list[LineShare]]
 
 class PeakAnswer(_Answer):
-    @property
-    def devices(self) -> list[DevicePeak]: ...
-    @property
-    def events(self) -> int: ...
-    @property
-    def steps(self) -> int: ...
-    @property
-    def diagnostics(self) -> Diagnostics: ...
+    devices: Final[list[DevicePeak]]
+    events: Final[int]
+    steps: Final[int]
+    diagnostics: Final[Diagnostics]
 
 class PeakAccumulator:
     def __init__(
@@ -428,64 +384,42 @@ class PeakAccumulator:
         builder: TapeBuilder,
         *,
         top: int = 10,
+        depth: int = 3,
         device: str | None = None,
         step: int | None = None,
     ) -> None: ...
     def answer(self) -> PeakAnswer: ...
 
 class ScopeBytes:
-    @property
-    def device(self) -> str: ...
-    @property
-    def before(self) -> int: ...
-    @property
-    def after(self) -> int: ...
-    @property
-    def peak(self) -> int: ...
-    @property
-    def grown(self) -> int: ...
-    @property
-    def peak_categories(self) -> dict[Category, int]: ...
-    @property
-    def peak_event(self) -> int: ...
+    device: Final[str]
+    before: Final[int]
+    after: Final[int]
+    peak: Final[int]
+    grown: Final[int]
+    peak_categories: Final[dict[Category, int]]
+    peak_event: Final[int]
 
 class ScopeCalls:
-    @property
-    def phase(self) -> Phase: ...
-    @property
-    def calls(self) -> int: ...
-    @property
-    def first_call(self) -> int: ...
-    @property
-    def first_event(self) -> int: ...
-    @property
-    def last_event(self) -> int: ...
-    @property
-    def input_bytes(self) -> int: ...
-    @property
-    def output_bytes(self) -> int: ...
-    @property
-    def devices(self) -> list[ScopeBytes]: ...
+    phase: Final[Phase]
+    calls: Final[int]
+    first_call: Final[int]
+    first_event: Final[int]
+    last_event: Final[int]
+    input_bytes: Final[int]
+    output_bytes: Final[int]
+    devices: Final[list[ScopeBytes]]
 
 class ScopeFacts:
-    @property
-    def path(self) -> str: ...
-    @property
-    def depth(self) -> int: ...
-    @property
-    def parameter_bytes(self) -> int: ...
-    @property
-    def buffer_bytes(self) -> int: ...
-    @property
-    def phases(self) -> list[ScopeCalls]: ...
-    @property
-    def calls(self) -> list[ScopeCalls]: ...
+    path: Final[str]
+    depth: Final[int]
+    parameter_bytes: Final[int]
+    buffer_bytes: Final[int]
+    phases: Final[list[ScopeCalls]]
+    calls: Final[list[ScopeCalls]]
 
 class ScopesAnswer(_Answer):
-    @property
-    def scopes(self) -> list[ScopeFacts]: ...
-    @property
-    def diagnostics(self) -> Diagnostics: ...
+    scopes: Final[list[ScopeFacts]]
+    diagnostics: Final[Diagnostics]
 
 class ScopesAccumulator:
     def __init__(
@@ -500,40 +434,25 @@ class ScopesAccumulator:
     def answer(self) -> ScopesAnswer: ...
 
 class TimelinePoint:
-    @property
-    def event(self) -> int: ...
-    @property
-    def time_ns(self) -> int: ...
-    @property
-    def step(self) -> int: ...
-    @property
-    def phase(self) -> Phase: ...
-    @property
-    def lowest(self) -> int: ...
-    @property
-    def highest(self) -> int: ...
-    @property
-    def categories(self) -> dict[Category, int]: ...
+    event: Final[int]
+    time_ns: Final[int]
+    step: Final[int]
+    phase: Final[Phase]
+    lowest: Final[int]
+    highest: Final[int]
+    categories: Final[dict[Category, int]]
 
 class DeviceTimeline:
-    @property
-    def device(self) -> str: ...
-    @property
-    def points(self) -> list[TimelinePoint]: ...
-    @property
-    def columns(self) -> dict[str, NDArray[np.int64]]: ...
+    device: Final[str]
+    points: Final[list[TimelinePoint]]
+    columns: Final[dict[str, NDArray[np.int64]]]
 
 class TimelineAnswer(_Answer):
-    @property
-    def axis(self) -> TimelineAxis: ...
-    @property
-    def first(self) -> int: ...
-    @property
-    def last(self) -> int: ...
-    @property
-    def devices(self) -> list[DeviceTimeline]: ...
-    @property
-    def diagnostics(self) -> Diagnostics: ...
+    axis: Final[TimelineAxis]
+    first: Final[int]
+    last: Final[int]
+    devices: Final[list[DeviceTimeline]]
+    diagnostics: Final[Diagnostics]
 
 class TimelineAccumulator:
     def __init__(
@@ -548,40 +467,25 @@ class TimelineAccumulator:
     def answer(self) -> TimelineAnswer: ...
 
 class Lifetime:
-    @property
-    def storage(self) -> StorageFact: ...
-    @property
-    def died(self) -> When | None: ...
-    @property
-    def events(self) -> int: ...
-    @property
-    def time_ns(self) -> int: ...
-    @property
-    def span(self) -> LifeSpan: ...
+    storage: Final[StorageFact]
+    died: Final[When | None]
+    events: Final[int]
+    time_ns: Final[int]
+    span: Final[LifeSpan]
 
 class LifetimeGroup:
-    @property
-    def category(self) -> Category: ...
-    @property
-    def span(self) -> LifeSpan: ...
-    @property
-    def count(self) -> int: ...
-    @property
-    def allocated_bytes(self) -> int: ...
-    @property
-    def largest_bytes(self) -> int: ...
-    @property
-    def mean_events(self) -> int: ...
+    category: Final[Category]
+    span: Final[LifeSpan]
+    count: Final[int]
+    allocated_bytes: Final[int]
+    largest_bytes: Final[int]
+    mean_events: Final[int]
 
 class LifetimesAnswer(_Answer):
-    @property
-    def storages(self) -> int: ...
-    @property
-    def groups(self) -> list[LifetimeGroup]: ...
-    @property
-    def heaviest(self) -> list[Lifetime]: ...
-    @property
-    def diagnostics(self) -> Diagnostics: ...
+    storages: Final[int]
+    groups: Final[list[LifetimeGroup]]
+    heaviest: Final[list[Lifetime]]
+    diagnostics: Final[Diagnostics]
 
 class LifetimesAccumulator:
     def __init__(
@@ -595,50 +499,30 @@ class LifetimesAccumulator:
     def answer(self) -> LifetimesAnswer: ...
 
 class LeakSite:
-    @property
-    def device(self) -> str: ...
-    @property
-    def scope(self) -> str: ...
-    @property
-    def op(self) -> str: ...
-    @property
-    def source(self) -> str: ...
-    @property
-    def category(self) -> Category: ...
-    @property
-    def count(self) -> int: ...
-    @property
-    def allocated_bytes(self) -> int: ...
-    @property
-    def steps(self) -> int: ...
-    @property
-    def bytes_per_step(self) -> int: ...
-    @property
-    def first_step(self) -> int: ...
-    @property
-    def last_step(self) -> int: ...
+    device: Final[str]
+    scope: Final[str]
+    op: Final[str]
+    source: Final[str]
+    category: Final[Category]
+    count: Final[int]
+    allocated_bytes: Final[int]
+    steps: Final[int]
+    bytes_per_step: Final[int]
+    first_step: Final[int]
+    last_step: Final[int]
 
 class StepLevel:
-    @property
-    def device(self) -> str: ...
-    @property
-    def step(self) -> int: ...
-    @property
-    def allocated_bytes(self) -> int: ...
+    device: Final[str]
+    step: Final[int]
+    allocated_bytes: Final[int]
 
 class LeaksAnswer(_Answer):
-    @property
-    def enough_steps(self) -> bool: ...
-    @property
-    def finished_steps(self) -> int: ...
-    @property
-    def leaked_bytes(self) -> int: ...
-    @property
-    def sites(self) -> list[LeakSite]: ...
-    @property
-    def levels(self) -> list[StepLevel]: ...
-    @property
-    def diagnostics(self) -> Diagnostics: ...
+    enough_steps: Final[bool]
+    finished_steps: Final[int]
+    leaked_bytes: Final[int]
+    sites: Final[list[LeakSite]]
+    levels: Final[list[StepLevel]]
+    diagnostics: Final[Diagnostics]
 
 class LeaksAccumulator:
     def __init__(
@@ -647,54 +531,94 @@ class LeaksAccumulator:
     def answer(self) -> LeaksAnswer: ...
 
 class Difference:
-    @property
-    def name(self) -> str: ...
-    @property
-    def before(self) -> int: ...
-    @property
-    def after(self) -> int: ...
+    name: Final[str]
+    before: Final[int]
+    after: Final[int]
 
 class DeviceDiff:
-    @property
-    def device(self) -> str: ...
-    @property
-    def peak(self) -> Difference: ...
-    @property
-    def categories(self) -> list[Difference]: ...
-    @property
-    def scopes(self) -> list[Difference]: ...
-    @property
-    def ops(self) -> list[Difference]: ...
+    device: Final[str]
+    peak: Final[Difference]
+    categories: Final[list[Difference]]
+    scopes: Final[list[Difference]]
+    ops: Final[list[Difference]]
 
 class DiffAnswer(_Answer):
-    @property
-    def same(self) -> bool: ...
-    @property
-    def devices(self) -> list[DeviceDiff]: ...
-    @property
-    def diagnostics(self) -> Diagnostics: ...
+    same: Final[bool]
+    devices: Final[list[DeviceDiff]]
+    diagnostics: Final[Diagnostics]
+
+class GpuFacts:
+    name: Final[str]
+    memory_bytes: Final[int]
+    capability: Final[str]
+    def __init__(self, name: str, memory_bytes: int, capability: str = "") -> None: ...
+
+class OutOfMemory:
+    device: Final[str]
+    wanted_bytes: Final[int]
+    allocated_bytes: Final[int]
+    at: Final[When]
+
+class RunFacts:
+    kind: Final[str]
+    ended: Final[str]
+    failure: Final[str]
+    steps: Final[int | None]
+    ops: Final[int]
+    wall_seconds: Final[float]
+    torch_version: Final[str]
+    rank: Final[int]
+    world_size: Final[int]
+    gpu: Final[GpuFacts]
+    out_of_memory: Final[OutOfMemory | None]
+
+class BudgetItem:
+    name: Final[str]
+    bytes: Final[int]
+    evidence: Final[str]
+    reason: Final[str]
+
+class VerdictAnswer(_Answer):
+    verdict: Final[str]
+    fits: Final[bool | None]
+    reason: Final[str]
+    gpu: Final[GpuFacts]
+    device: Final[str]
+    tensor_bytes: Final[int]
+    budget_bytes: Final[int]
+    budget: Final[list[BudgetItem]]
+    diagnostics: Final[Diagnostics]
+
+class VerdictsAnswer(_Answer):
+    gpus: Final[list[VerdictAnswer]]
+    diagnostics: Final[Diagnostics]
+    def __init__(self, gpus: list[VerdictAnswer]) -> None: ...
 
 class Overview(_Answer):
-    @property
-    def meta(self) -> dict[str, str]: ...
-    @property
-    def events(self) -> int: ...
-    @property
-    def steps(self) -> int: ...
-    @property
-    def peak(self) -> PeakAnswer: ...
-    @property
-    def scopes(self) -> ScopesAnswer: ...
-    @property
-    def timeline(self) -> TimelineAnswer: ...
-    @property
-    def diagnostics(self) -> Diagnostics: ...
+    run: Final[RunFacts]
+    verdict: Final[VerdictAnswer | None]
+    not_covered: Final[list[str]]
+    meta: Final[dict[str, str]]
+    events: Final[int]
+    steps: Final[int]
+    peak: Final[PeakAnswer]
+    scopes: Final[ScopesAnswer]
+    timeline: Final[TimelineAnswer]
+    diagnostics: Final[Diagnostics]
 
 def open(path: _Path) -> Tape: ...
+def read_bytes(data: bytes, name: str = "bytes") -> Tape: ...
 def read_text(text: str, name: str = "text") -> Tape: ...
+def format_bytes(bytes: int) -> str: ...
 def verify(tape: Tape) -> Diagnostics: ...
+def find_verdict(tape: Tape, *, gpu: GpuFacts | None = None) -> VerdictAnswer: ...
 def find_peak(
-    tape: Tape, *, top: int = 10, device: str | None = None, step: int | None = None
+    tape: Tape,
+    *,
+    top: int = 10,
+    depth: int = 3,
+    device: str | None = None,
+    step: int | None = None,
 ) -> PeakAnswer: ...
 def find_scopes(
     tape: Tape,
@@ -728,10 +652,11 @@ def find_overview(
     tape: Tape,
     *,
     top: int = 10,
-    depth: int = 2,
-    columns: int = 72,
+    depth: int = 3,
+    columns: int = 240,
     device: str | None = None,
     step: int | None = None,
+    gpu: GpuFacts | None = None,
 ) -> Overview: ...
 def read_pt2(path: _Path) -> Graph: ...
 

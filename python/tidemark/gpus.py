@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,8 +44,18 @@ def find_gpu(name: str) -> Gpu:
         return CATALOGUE[name.lower()]
     if name.endswith(".json"):
         return read_gpu(Path(name))
+    near = near_names(name)
+    meant = f"did you mean {' or '.join(near)}? " if near else ""
     known = ", ".join(CATALOGUE)
-    raise ValueError(f"unknown GPU {name!r} (known are {known}, or a .json file)")
+    raise ValueError(f"unknown GPU {name!r} ({meant}known are {known}, or a .json file)")
+
+
+def near_names(name: str) -> list[str]:
+    """Those that begin like this, however it is spelled (A100, RTX 4090); else the most alike."""
+    plain = "".join(c for c in name.lower() if c.isalnum())
+    names = {"".join(c for c in known if c.isalnum()): known for known in CATALOGUE}
+    begin = [known for text, known in names.items() if plain and text.startswith(plain)]
+    return begin or [names[text] for text in difflib.get_close_matches(plain, names, n=2)]
 
 
 def read_gpu(path: Path) -> Gpu:

@@ -4,6 +4,9 @@ import json
 
 import pytest
 
+import binary_tape as bt
+from binary_tape import alloc, begin, finish, free
+
 TAPE = """\
 tape 1
 meta run "a name with blanks"
@@ -33,6 +36,24 @@ def test_a_dash_writes_text_to_standard_output_and_nothing_else(write, tidemark)
 def test_binary_is_told_apart_by_the_name_and_begins_with_the_magic(write, tmp_path, tidemark):
     tidemark("convert", write(TAPE), tmp_path / "run.tape")
     assert (tmp_path / "run.tape").read_bytes().startswith(b"\x93TAPE\r\n\x1a")
+
+
+@pytest.mark.parametrize("source", ["in.txt", "in.tape"])
+@pytest.mark.parametrize(("out", "first"), [("run.txt", b"tape 1\n"), ("run.tape.txt", b"tape 1\n"),
+                                            (".txt", b"tape 1\n"), ("run.tape", b"\x93TAPE"),
+                                            ("run.txt.tape", b"\x93TAPE")])
+def test_the_ending_decides_the_form_whatever_was_read(write, tmp_path, tidemark, source, out, first):
+    write(TAPE, "in.txt")
+    tidemark("convert", tmp_path / "in.txt", tmp_path / "in.tape")
+    assert tidemark("convert", tmp_path / source, tmp_path / out).returncode == 0
+    assert (tmp_path / out).read_bytes().startswith(first)
+
+
+@pytest.mark.parametrize("name", ["run.tape", "run.txt"])
+def test_a_tape_is_read_by_its_content_whatever_it_is_called(write, tmp_path, tidemark, name):
+    tidemark("convert", write(TAPE, "in.txt"), tmp_path / "in.tape")
+    for content in (TAPE.encode(), (tmp_path / "in.tape").read_bytes()):
+        assert tidemark("convert", write(content, name), "-").stdout == TAPE
 
 
 def test_binary_is_compressed_unless_told_otherwise(write, tmp_path, tidemark):
@@ -83,6 +104,35 @@ def test_a_tape_can_be_converted_onto_itself(write, tidemark):
     path = write(TAPE, "run.txt")
     assert tidemark("convert", path, path).returncode == 0
     assert path.read_text() == TAPE
+
+
+# What breaks a rule in binary, and the code that verify has for it.
+VIOLATIONS = {
+    "wrong-free-size": bt.tape(alloc(0, 100), free(0, 90)),
+    "negative-size": bt.tape(alloc(0, -5), alloc(1, 100)),
+    "double-free": bt.tape(alloc(0, 100), free(0, 100), free(0, 0)),
+    "free-unknown": bt.tape(free(3, 5), alloc(0, 100)),
+    "alloc-twice": bt.tape(alloc(2, 1), alloc(2, 2)),
+    "scope-not-open": bt.tape(finish(bt.NONE32)),
+    "scope-left-open": bt.tape(begin(bt.NONE32)),
+    "total-overflow": bt.tape(alloc(0, 1 << 62), alloc(1, 1 << 62)),
+    "truncated-file": bt.tape(alloc(0, 1))[:-40],
+    "missing-events": bt.header() + bt.tables() + bt.events(alloc(0, 100)) + bt.end(7),
+}
+
+
+@pytest.mark.parametrize("code", VIOLATIONS)
+def test_converting_mends_nothing(write, tmp_path, tidemark, code):
+    source = write(VIOLATIONS[code], "run.tape")
+    assert tidemark("convert", source, tmp_path / "run.txt").returncode == 0
+    assert tidemark("convert", tmp_path / "run.txt", tmp_path / "again.tape").returncode == 0
+    assert tidemark("convert", tmp_path / "again.tape", tmp_path / "again.txt").returncode == 0
+    found = [tidemark("verify", path, "--json")
+             for path in (source, tmp_path / "run.txt", tmp_path / "again.tape")]
+    assert [result.returncode for result in found] == [1, 1, 1]
+    assert [d["code"] for d in json.loads(found[0].stdout)["diagnostics"]] == [code]
+    assert found[1].stdout == found[2].stdout == found[0].stdout
+    assert (tmp_path / "again.txt").read_text() == (tmp_path / "run.txt").read_text()
 
 
 def test_odd_data_is_told_and_goes_along(write, tmp_path, tidemark):

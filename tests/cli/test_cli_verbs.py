@@ -209,7 +209,11 @@ def test_notes_alone_are_no_violations(write, tidemark):
     path = write('tape 1\ndiagnostic dropped note 3 "event 1" "three were dropped"\nalloc a 1\n')
     result = tidemark("verify", path)
     assert result.returncode == 0
-    assert "three were dropped" in result.stdout
+    assert "No problems were found." in result.stdout
+    assert "note: three were dropped" in result.stdout
+    result = tidemark("verify", path, "--json")
+    assert result.returncode == 0
+    assert json.loads(result.stdout)["problems"] == 0
 
 
 def test_version_is_one_line(tidemark):
@@ -251,3 +255,20 @@ def test_estimate_without_a_python_says_what_is_missing(tidemark, tmp_path):
     result = tidemark("estimate", "train.py", env={"TIDEMARK_PYTHON": str(tmp_path / "no-python")})
     assert result.returncode == 2
     assert "cannot start" in result.stderr and "TIDEMARK_PYTHON" in result.stderr
+
+
+@pytest.mark.parametrize("verb", ["peak", "diff", "estimate", "record"])
+def test_help_and_a_verb_is_the_help_of_the_verb(tidemark, verb):
+    asked, flagged = tidemark("help", verb), tidemark(verb, "--help")
+    assert (asked.returncode, asked.stdout) == (0, flagged.stdout)
+    assert f"tidemark {verb}" in asked.stdout
+
+
+def test_help_alone_is_the_help_of_the_command(tidemark):
+    asked = tidemark("help")
+    assert (asked.returncode, asked.stdout) == (0, tidemark("--help").stdout)
+
+
+def test_help_with_what_is_no_verb_suggests_one(tidemark):
+    asked = tidemark("help", "paek")
+    assert asked.returncode == 2 and "did you mean peak?" in asked.stderr

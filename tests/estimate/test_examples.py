@@ -27,11 +27,11 @@ def estimate(*words: str) -> tuple[int, dict[str, Any]]:
 def test_an_example_runs_two_steps_and_fits(name: str) -> None:
     ranks = ["--world-size", "8"] if name == "train_ddp" else []
     code, facts = estimate(*ranks, str(EXAMPLES / f"{name}.py"))
-    assert (code, facts["fits"], facts["steps"]) == (0, True, 2)
-    device = facts["devices"][0]
+    assert (code, facts["verdict"], facts["fits"], facts["run"]["steps"]) == (0, "fits", True, 2)
+    device = facts["peak"]["devices"][0]
     assert device["device"] == "cuda:0"
-    assert sum(device["categories"].values()) == device["peak_allocated_bytes"]
-    assert device["peak_requested_bytes"] <= device["peak_allocated_bytes"]
+    assert sum(device["categories"].values()) == device["allocated_bytes"]
+    assert device["requested_bytes"] <= device["allocated_bytes"]
     assert device["at"]["step"] >= 1 and device["at"]["source"]
 
 
@@ -42,7 +42,7 @@ def test_gpt_holds_its_parameters_and_both_moments_at_the_peak() -> None:
         8 * width * width + 5 * width)
     parameters = 50_257 * width + 1024 * width + 12 * block + 2 * width
     _, facts = estimate(str(EXAMPLES / "train_gpt.py"))
-    categories = facts["devices"][0]["categories"]
+    categories = facts["peak"]["devices"][0]["categories"]
     rounding = 512 * 148  # one for each of the model's storages
     assert 4 * parameters <= categories["Parameter"] <= 4 * parameters + rounding
     assert 8 * parameters <= categories["OptimizerState"] <= 8 * parameters + 2 * rounding
@@ -50,9 +50,10 @@ def test_gpt_holds_its_parameters_and_both_moments_at_the_peak() -> None:
 
 def test_a_small_gpu_does_not_fit_and_the_first_failure_is_named() -> None:
     code, facts = estimate("--gpu", "t4", str(EXAMPLES / "train_gpt.py"), "--batch", "32")
-    assert (code, facts["fits"]) == (1, False)
-    assert facts["out_of_memory_at"]["allocated_bytes"] <= facts["gpu"]["memory_bytes"]
-    assert facts["out_of_memory_at"]["source"].startswith(str(EXAMPLES / "train_gpt.py"))
+    assert (code, facts["verdict"], facts["fits"]) == (1, "does not fit", False)
+    first = facts["run"]["out_of_memory"]
+    assert first["allocated_bytes"] <= facts["run"]["gpu"]["memory_bytes"]
+    assert first["at"]["source"].startswith(str(EXAMPLES / "train_gpt.py"))
 
 
 def test_a_script_that_raises_ends_with_what_was_known(tmp_path: Path) -> None:
@@ -62,7 +63,7 @@ def test_a_script_that_raises_ends_with_what_was_known(tmp_path: Path) -> None:
                           capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 2
     assert "KeyError: 'oops'" in done.stderr and "broken.py\", line 3" in done.stderr
-    assert json.loads(done.stdout)["devices"][0]["peak_allocated_bytes"] == 4 << 20
+    assert json.loads(done.stdout)["peak"]["devices"][0]["allocated_bytes"] == 4 << 20
 
 
 def test_a_missing_script_is_said_with_a_hint(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +13,7 @@ import pytest
 import torch
 
 import tidemark
+from tidemark.gpus import find_gpu
 
 
 def test_a_function_is_estimated_although_torch_is_loaded_here(tmp_path: Path) -> None:
@@ -19,23 +22,37 @@ def test_a_function_is_estimated_although_torch_is_loaded_here(tmp_path: Path) -
     # A weight and its gradient of 4 MiB each, a bias and its gradient, an input and an output of
     # 32 KiB; the sum and its gradient, 512 bytes each.
     assert answer.fits and 2 * (4 << 20) < answer.peak_bytes < 2 * (4 << 20) + (100 << 10)
-    assert answer.facts["gpu"]["name"] == "Tesla T4" and answer.facts["steps"] == 2
-    assert str(answer).startswith("Fits on Tesla T4") and "fits on Tesla T4" in repr(answer)
-    assert answer.devices[0]["at"]["source"].endswith("programs.py:13")
+    assert answer.report.run.gpu.name == "Tesla T4" and answer.report.run.steps == 2
+    assert str(answer).startswith("Fits on Tesla T4") and "fits" in repr(answer)
+    assert answer.verdict == "fits" and answer.budget_bytes > answer.peak_bytes
+    assert answer.report.peak.devices[0].at.source.endswith("programs.py:13")
     assert tidemark.open(saved).peak().devices[0].allocated_bytes == answer.peak_bytes
     assert not torch.cuda.is_available()
 
 
+def test_an_answer_travels_and_shows_itself() -> None:
+    answer = tidemark.estimate(programs.use_all_devices, gpus=2)
+    assert json.loads(answer.to_json()) == answer.to_dict() == answer.facts
+    again = pickle.loads(pickle.dumps(answer))
+    assert again == answer and str(again) == str(answer)
+    assert answer._repr_html_().startswith("<pre") and "Fits on NVIDIA H100" in answer._repr_html_()
+    assert len(answer.report.peak.devices) == 2
+    assert answer.tape.scopes().scopes == []
+
+
 def test_several_gpus() -> None:
     answer = tidemark.estimate(programs.use_all_devices, gpus=3)
-    assert [d["peak_requested_bytes"] for d in answer.devices] == [4000, 8000, 12000]
+    # The one that decides comes first.
+    assert [d.requested_bytes for d in answer.report.peak.devices] == [12000, 4000, 8000]
 
 
 def test_what_the_function_raises_is_shown_with_what_was_known() -> None:
     with pytest.raises(tidemark.EstimateError, match="ValueError: not today") as caught:
         tidemark.estimate(programs.fail, 1000)
     assert "programs.py" in str(caught.value) and "estimation" not in str(caught.value)
-    assert caught.value.facts["devices"][0]["peak_requested_bytes"] == 4000
+    assert caught.value.facts["peak"]["devices"][0]["requested_bytes"] == 4000
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (str(again), again.facts) == (str(caught.value), caught.value.facts)
 
 
 def test_a_process_that_vanishes_is_an_error() -> None:
@@ -71,7 +88,7 @@ import tidemark, torch
 def use():
     torch.empty(1000, device="cuda")
 if __name__ == "__main__":
-    print(tidemark.estimate(use).devices[0]["peak_requested_bytes"])
+    print(tidemark.estimate(use).report.peak.devices[0].requested_bytes)
 """)
     assert done.stdout == "4000\n", done.stderr
 
@@ -83,3 +100,22 @@ def use(): pass
 tidemark.estimate(use)
 """)
     assert done.returncode == 1 and '`if __name__ == "__main__":`' in done.stderr
+
+
+@pytest.mark.parametrize(("name", "meant"), [
+    ("a100", "did you mean a100-40gb or a100-80gb?"),
+    ("A100 80GB", "did you mean a100-80gb?"),
+    ("RTX 4090", "did you mean rtx4090?"),
+    ("h10", "did you mean h100?"),
+    ("b20o", "did you mean b200"),
+])
+def test_an_unknown_gpu_is_told_the_names_it_is_near_to(name: str, meant: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        find_gpu(name)
+    assert meant in str(caught.value) and "known are h100" in str(caught.value)
+
+
+def test_a_name_like_none_gets_no_suggestion() -> None:
+    with pytest.raises(ValueError) as caught:
+        find_gpu("abacus")
+    assert "did you mean" not in str(caught.value)

@@ -45,7 +45,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const Tape tape = test::tape_of(file, &codec);
     test::ask_every_question(tape);
-    read_tape_text(write_tape_text(tape));
+    const std::string text = write_tape_text(tape);
+    const Tape from_text = read_tape_text(text);
+    if (!test::first_difference(tape, from_text).empty()) std::abort();
+    if (write_tape_text(from_text) != text) std::abort();
     // What was read whole is written whole, also packed.
     const Tape again = test::tape_of(test::file_of(tape, &codec), &codec);
     if (!test::first_difference(tape, again).empty()) std::abort();

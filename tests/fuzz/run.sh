@@ -20,12 +20,13 @@ cp tests/fuzz/pt2_seeds/* tests/fuzz/recognition_seeds/* "$seeds/recognition"
 find tests/cases -name '*.case' -exec "$build/tests/fuzz/make_seeds" "$seeds" {} +
 
 cd "$build"
-# Freed memory that the sanitizer keeps back would count against the limit below.
+# Inputs are large, since what costs too much shows only then; memory is short, so that it shows.
+# Freed memory that the sanitizer keeps back would count against the limits.
 export ASAN_OPTIONS="${ASAN_OPTIONS:-quarantine_size_mb=32}"
 for target in $targets; do
   mkdir -p "corpus/$target" "findings/$target"
   echo "fuzz_$target: $seconds s"
-  set -- -max_total_time="$seconds" -max_len=8192 -rss_limit_mb=512 -timeout=5 \
+  set -- -max_total_time="$seconds" -max_len=65536 -rss_limit_mb=512 -malloc_limit_mb=128 -timeout=5 \
     -artifact_prefix="findings/$target/" -print_final_stats=1 -print_funcs=0 -verbosity=0
   if [ "$target" = text ]; then
     set -- "$@" -dict="$root/tests/fuzz/text.dict"

@@ -18,6 +18,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import tidemark
 from tidemark.virtual_cuda import load  # noqa: E402
 
 load()  # before torch
@@ -59,18 +60,20 @@ def on_virtual_gpu(model_class: type[torch.nn.Module], model_type: str) -> dict[
     outcome = run_estimate(EstimateOptions(steps=0, quiet=True), program)
     for error in errors:
         raise error
-    facts["peak"] = outcome.facts["devices"][0]["peak_allocated_bytes"]
-    check_answer(facts, outcome.facts)
+    report = outcome.report(top=1, depth=0)
+    facts["peak"] = report.peak.devices[0].allocated_bytes
+    check_answer(facts, report)
     return facts
 
 
-def check_answer(facts: dict[str, Any], answer: dict[str, Any]) -> None:
+def check_answer(facts: dict[str, Any], answer: tidemark.Overview) -> None:
     """Weights, two moments and one gradient at least: a peak below that would be a lie."""
     if facts["trained"] == facts["tensors"] and facts["peak"] < 4 * 2 * facts["elements"]:
         raise RuntimeError(f"the peak of {facts['peak']} bytes cannot be true")
-    if answer["steps"] != training.STEPS:
-        raise RuntimeError(f"{answer['steps']} steps were seen of {training.STEPS}")
-    if not any(peak["phase"] == "forward" for m in answer["modules"] for peak in m["peaks"]):
+    if answer.run.steps != training.STEPS:
+        raise RuntimeError(f"{answer.run.steps} steps were seen of {training.STEPS}")
+    if not any(calls.phase == tidemark.Phase.Forward for scope in answer.scopes.scopes
+               for calls in scope.phases):
         raise RuntimeError("no module was seen in a forward")
 
 

@@ -13,16 +13,27 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 @dataclass
 class Call:
-    """`operator` names what it is about (the key of the tables), `how` tells this call apart."""
+    """`operator` names what it is about (the key of the tables), `how` tells this call apart.
+
+    `way` tells which of the operator's functions it is, where there are several.
+    """
 
     operator: str
     how: str
     function: Callable[..., Any]
     args: tuple[Any, ...]
     kwargs: dict[str, Any] = field(default_factory=dict)
+    way: str = ""
 
     def __str__(self) -> str:
         return f"{self.operator} ({self.how})"
+
+    def tensors(self) -> list[torch.Tensor]:
+        return tensors_in((self.args, self.kwargs))
+
+
+def tensors_in(value: Any) -> list[torch.Tensor]:
+    return [leaf for leaf in tree_leaves(value) if isinstance(leaf, torch.Tensor)]
 
 
 @dataclass(frozen=True)
@@ -89,7 +100,7 @@ class Place:
 def run(call: Call, place: Place) -> Outcome:
     """Makes the call at that place and describes what came of it."""
     args, kwargs = tree_map(place, call.args), tree_map(place, call.kwargs)
-    given = [value for value in tree_leaves((args, kwargs)) if isinstance(value, torch.Tensor)]
+    given = tensors_in((args, kwargs))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

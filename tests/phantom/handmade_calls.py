@@ -124,33 +124,35 @@ _TABLE: list[tuple[str, Function, tuple[Any, ...]]] = [
 
 
 def handmade_calls(chains: int = 150) -> Iterator[Call]:
+    """A GPU's answers are kept under a call's name: one that changes gets another name."""
     for name, function, arguments in _TABLE:
-        yield Call("handmade", name, function, arguments)
+        yield Call("handmade", name, function, arguments, way=name)
     for number in range(chains):
-        yield Call("chain", f"chain {number}", _chain(number), (_matrix(),))
+        walk, stops = _chain(number)
+        yield Call("chain", f"chain {number}", walk, (_matrix(),), way=stops)
 
 
 def _zeros(count: int, device: torch.device) -> torch.Tensor:
     return torch.zeros(count, dtype=torch.long, device=device)
 
 
-def _chain(number: int) -> Function:
-    """A random walk of views and changes; every stop is a result."""
+def _chain(number: int) -> tuple[Function, str]:
+    """A random walk of views and changes, every stop a result, and the numbers of its steps."""
     choose = random.Random(number)
-    steps = [choose.choice(_STEPS) for _ in range(choose.randint(2, 7))]
+    steps = [choose.randrange(len(_STEPS)) for _ in range(choose.randint(2, 7))]
     sizes = [choose.randint(0, 3) for _ in steps]
 
     def walk(tensor: torch.Tensor) -> list[torch.Tensor]:
         stops = []
         for step, size in zip(steps, sizes):
             try:
-                tensor = step(tensor, size)
+                tensor = _STEPS[step](tensor, size)
             except (RuntimeError, IndexError, AssertionError):  # of meta kernels written in Python
                 continue  # this step cannot be taken from here, on any device
             stops.append(tensor)
         return stops
 
-    return walk
+    return walk, f"{steps} {sizes}"
 
 
 _STEPS: list[Callable[[torch.Tensor, int], torch.Tensor]] = [

@@ -36,9 +36,9 @@ def operator_names() -> list[str]:
     return sorted({op.formatted_name for op in operators()})
 
 
-def choose_calls() -> Iterator[Call]:
+def choose_calls(part: int = 0, parts: int = 1) -> Iterator[Call]:
     """The same calls for the same seed: for each operator some dtypes, samples and layouts."""
-    for op in operators():
+    for op in operators()[part::parts]:
         yield from itertools.islice(_calls_for(op), 0, None, SHARE)
 
 
@@ -73,12 +73,12 @@ def _calls_of(op: Any, how: str, sample: Any, chosen: random.Random) -> Iterator
     how = f"{how}, {layout.__name__}"
     yield Call(name, how, op.op, args, kwargs)
     if op.inplace_variant is not None and isinstance(sample.input, torch.Tensor):
-        yield Call(name, f"{how}, in place", op.inplace_variant, args, kwargs)
+        yield Call(name, f"{how}, in place", op.inplace_variant, args, kwargs, "in place")
     if op.supports_out and chosen.random() < 0.5:
         yield from _out_call(op, how, args, kwargs, chosen)
     if op.supports_autograd and _is_float(sample.input) and chosen.random() < 0.5:
         wants = tree_map(_wanting_grad, (args, kwargs))
-        yield Call(name, f"{how}, gradient", gradient_of(op.op), wants[0], wants[1])
+        yield Call(name, f"{how}, gradient", gradient_of(op.op), *wants, "gradient")
 
 
 def _is_float(value: Any) -> bool:

@@ -12,13 +12,13 @@
 namespace tidemark::test {
 namespace {
 
-constexpr std::size_t kMostNodes = 24;
+constexpr std::size_t kMostNodes = 24, kMostNodesOfLarge = 200;
 
 // A random graph with an order and options of its own.
 struct GraphSample {
   explicit GraphSample(const Sample& sample)
       : random(sample.choices()),
-        graph(random_graph(random, kMostNodes)),
+        graph(random_graph(random, is_large(sample.seed) ? kMostNodesOfLarge : kMostNodes)),
         options(random_options(random, graph)),
         accounts(graph, options),
         order(random_order(random, graph)) {}

@@ -1,5 +1,6 @@
 // Properties of the peak: the moment, its breakdown, and what was alive.
 #include <algorithm>
+#include <map>
 
 #include "tests/property/properties.h"
 #include "tests/property/slow_answers.h"
@@ -30,6 +31,27 @@ void expect_same_fact(const StorageFact& found, const Ranked& slow, const SlowRu
   expect_when(found.born, run, slow.second.born);
 }
 
+// What each scope owns of them, most first, lower numbers first among equals; nobody's comes last.
+void expect_owners(const DevicePeak& found, const std::vector<Ranked>& alive, const SlowRun& run) {
+  std::map<ScopeId, SlowRow> slow;
+  for (const Ranked& one : alive) {
+    SlowRow& row = slow[one.second.owner];
+    row.allocated += one.second.allocated;
+    row.categories[one.second.category] += one.second.allocated;
+  }
+  std::vector<std::pair<ScopeId, SlowRow>> owners(slow.begin(), slow.end());
+  std::stable_sort(owners.begin(), owners.end(), [](const auto& a, const auto& b) {
+    return a.second.allocated > b.second.allocated;
+  });
+  expect_equal(found.owners.size(), owners.size(), "owners");
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    const auto& [scope, row] = owners[i];
+    expect_equal(found.owners[i].scope, run.tape.tables().scope_path(scope), "owner ", i);
+    expect_equal(found.owners[i].allocated_bytes, row.allocated, "bytes of owner ", i);
+    expect(found.owners[i].categories == row.as_array(), "categories of owner ", i);
+  }
+}
+
 void expect_same_peak(const DevicePeak& found, const SlowRun& run, std::size_t device,
                       std::int64_t event, std::size_t top) {
   const SlowMoment& moment = run.moments[static_cast<std::size_t>(event)];
@@ -44,6 +66,7 @@ void expect_same_peak(const DevicePeak& found, const SlowRun& run, std::size_t d
   expect_equal(found.largest.size(), std::min(top, alive.size()), "storages listed");
   for (std::size_t i = 0; i < found.largest.size(); ++i)
     expect_same_fact(found.largest[i], alive[i], run);
+  expect_owners(found, alive, run);
 }
 
 void the_peak_equals_a_slow_scan(const Sample& sample) {

@@ -26,11 +26,12 @@ class Writer {
     has_times_ = random_.chance(0.5);
     has_places_ = random_.chance(0.7);
     if (random_.chance(0.3)) builder_.tables().set_meta("gpu", "none at all");
+    const std::size_t most = random_.chance(0.3) ? 12 : kMostEvents;
+    wanted_ = is_large(seed) ? kMostEventsOfLarge : random_.below(most + 1);
   }
 
   void write(std::size_t limit) {
-    const std::size_t most = random_.chance(0.3) ? 12 : kMostEvents;
-    const std::size_t events = std::min<std::size_t>(random_.below(most + 1), limit);
+    const std::size_t events = std::min(wanted_, limit);
     while (builder_.size() < events) {
       const std::size_t before = builder_.size();
       if (has_times_) move_time();
@@ -144,8 +145,9 @@ class Writer {
   void mark() { builder_.mark(random_.chance(0.5) ? "half way" : "\xc3\xa4 \"b\"\n", place()); }
   void segment() {
     const auto number = static_cast<std::uint32_t>(random_.below(5));
-    if (random_.chance(0.5)) builder_.map_segment(device(), number, 2 << 20, place());
-    else builder_.unmap_segment(device(), number, 2 << 20, place());
+    const std::int64_t bytes = random_.chance(0.8) ? 2 << 20 : 4 << 20;
+    if (random_.chance(0.5)) builder_.map_segment(device(), number, bytes, place());
+    else builder_.unmap_segment(device(), number, bytes, place());
   }
 
   void touch(StorageId storage) {
@@ -180,7 +182,7 @@ class Writer {
   TapeBuilder& builder_;
   Random random_;
   const std::function<void()>& after_;
-  std::size_t device_count_ = 1, first_device_ = 0;
+  std::size_t wanted_ = 0, device_count_ = 1, first_device_ = 0;
   bool is_irregular_ = false, has_negative_ = false, has_times_ = false, has_places_ = false;
   std::int64_t time_ns_ = 0;
   std::vector<StorageId> alive_, dead_;

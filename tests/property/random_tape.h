@@ -25,7 +25,10 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-inline constexpr std::size_t kMostEvents = 200;
+// Most tapes are small, so that many are tried; one in so many is large.
+inline constexpr std::size_t kMostEvents = 200, kMostEventsOfLarge = 2000;
+inline constexpr std::uint64_t kOneLargeIn = 200;
+constexpr bool is_large(std::uint64_t seed) { return seed % kOneLargeIn == 0; }
 
 // Writes the tape of this seed into a builder, up to `limit` events, telling `after` of each.
 // The same seed and a lower limit give a prefix.

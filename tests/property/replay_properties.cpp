@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "tests/property/properties.h"
+#include "tests/property/slow_answers.h"
 #include "tidemark/engine/replay/live_set.h"
 #include "tidemark/engine/replay/scope_spans.h"
 
@@ -50,14 +51,6 @@ void the_live_set_is_right_at_each_event(const Sample& sample) {
   }
 }
 
-// The highest total in the events of a span, its begin and end included.
-std::int64_t slow_peak(const SlowRun& slow, const SlowSpan& span, std::size_t device) {
-  std::int64_t highest = 0;
-  for (std::int64_t i = span.begin; i <= span.end; ++i)
-    highest = std::max(highest, slow.moments[static_cast<std::size_t>(i)].rows[device].allocated);
-  return highest;
-}
-
 void expect_same_device(const DeviceSpan& found, const SlowRun& slow, const SlowSpan& span,
                         std::size_t device) {
   const auto row = [&](std::int64_t event) {
@@ -65,11 +58,12 @@ void expect_same_device(const DeviceSpan& found, const SlowRun& slow, const Slow
   };
   expect_equal(found.before, row(span.begin).allocated, "before");
   expect_equal(found.after, row(span.end).allocated, "after");
-  expect_equal(found.peak.allocated, slow_peak(slow, span, device), "peak");
+  const SlowHigh high = slow_peak_inside(slow, span, device);
+  expect_equal(found.peak.allocated, high.allocated, "peak");
   if (found.peak.allocated == 0) return;
-  expect(found.peak_event >= span.begin && found.peak_event <= span.end, "the peak is outside");
-  expect(found.peak.by_category == row(found.peak_event).as_array(), "categories at the peak");
-  expect_equal(found.peak.allocated, row(found.peak_event).allocated, "total at the peak's event");
+  expect_equal(found.peak_event, high.event, "event of the peak");
+  expect(found.peak.by_category == row(high.event).as_array(), "categories at the peak");
+  expect_equal(found.peak.requested, row(high.event).requested, "requested at the peak");
 }
 
 void expect_same_span(const ScopeSpan& found, const SlowRun& slow, const SlowSpan& span) {
@@ -78,8 +72,13 @@ void expect_same_span(const ScopeSpan& found, const SlowRun& slow, const SlowSpa
   expect_equal(found.end.event, span.end, "end");
   expect_equal(found.input_bytes, span.inputs, "inputs");
   expect_equal(found.output_bytes, span.outputs, "outputs");
-  for (std::size_t d = 0; d < slow.device_count(); ++d)
-    expect_same_device(d < found.devices.size() ? found.devices[d] : DeviceSpan{}, slow, span, d);
+  std::size_t listed = 0;
+  for (std::size_t d = 0; d < slow.device_count(); ++d) {
+    const bool is_listed =
+        listed < found.devices.size() && found.devices[listed].device == device_numbered(d);
+    expect_same_device(is_listed ? found.devices[listed++] : DeviceSpan{}, slow, span, d);
+  }
+  expect_equal(listed, found.devices.size(), "devices listed");
 }
 
 void every_scope_has_its_own_peak(const Sample& sample) {

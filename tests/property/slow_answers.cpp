@@ -1,8 +1,6 @@
 // Scans of the slow run's moments.
 #include "tests/property/slow_answers.h"
 
-#include <algorithm>
-
 #include "tests/property/check.h"
 
 namespace tidemark::test {
@@ -25,11 +23,13 @@ std::optional<std::int64_t> slow_peak_event(const SlowRun& run, std::size_t devi
   return best;
 }
 
-std::int64_t slow_peak_inside(const SlowRun& run, const SlowSpan& span, std::size_t device) {
-  std::int64_t highest = 0;
-  for (std::int64_t i = span.begin; i <= span.end; ++i)
-    highest = std::max(highest, run.moments[static_cast<std::size_t>(i)].rows[device].allocated);
-  return highest;
+SlowHigh slow_peak_inside(const SlowRun& run, const SlowSpan& span, std::size_t device) {
+  SlowHigh high{span.begin, 0};
+  for (std::int64_t i = span.begin; i <= span.end; ++i) {
+    const std::int64_t total = run.moments[static_cast<std::size_t>(i)].rows[device].allocated;
+    if (total > high.allocated) high = {i, total};
+  }
+  return high;
 }
 
 void expect_when(const When& found, const SlowRun& run, std::int64_t event) {

@@ -1,7 +1,6 @@
 // Slow versions of what several analyses answer about a tape.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,13 +16,11 @@ namespace tidemark::test {
 std::optional<std::int64_t> slow_peak_event(const SlowRun& run, std::size_t device,
                                             const std::optional<std::int64_t>& step = {});
 
-struct SlowScopeBytes {
-  std::int64_t before = 0, after = 0, peak = 0, grown = 0;
-  bool operator==(const SlowScopeBytes&) const = default;
+// The first highest moment of a device within a span, begin and end included.
+struct SlowHigh {
+  std::int64_t event = 0, allocated = 0;
 };
-
-// The highest allocated total of a device within a span, begin and end included.
-std::int64_t slow_peak_inside(const SlowRun& run, const SlowSpan& span, std::size_t device);
+SlowHigh slow_peak_inside(const SlowRun& run, const SlowSpan& span, std::size_t device);
 
 bool is_in_step(const SlowRun& run, std::int64_t event, const std::optional<std::int64_t>& step);
 

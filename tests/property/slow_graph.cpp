@@ -1,4 +1,4 @@
-// Everything is searched for again at every step.
+// Everything is searched for again at every step; births and deaths once.
 #include "tests/property/slow_graph.h"
 
 #include <algorithm>
@@ -63,16 +63,17 @@ struct Slow {
       if (is_used_by(s, order[at])) return static_cast<std::int64_t>(at);
     return options.free_unused && !is_base(s) ? birth(s) : INT64_MAX;
   }
-  std::int64_t reused(std::int64_t at) const {
+  std::int64_t reused(std::int64_t at, const std::vector<std::int64_t>& births,
+                      const std::vector<std::int64_t>& deaths) const {
     const NodeId node = order[static_cast<std::size_t>(at)];
     if (!options.reuse_inputs || !graph.has(node, kMayReuseInput)) return 0;
     std::multiset<std::pair<std::int64_t, DeviceId>> dying;
     for (std::uint32_t s = 0; s < graph.storage_count(); ++s)
-      if (death(s) == at && birth(s) < at)
+      if (deaths[s] == at && births[s] < at)
         dying.emplace(bytes(s), graph.storage(StorageId(s)).device);
     std::int64_t sum = 0;
     for (StorageId s : graph.outputs(node))
-      if (birth(s.value) == at) {
+      if (births[s.value] == at) {
         const auto found = dying.find({bytes(s.value), graph.storage(s).device});
         if (found != dying.end()) sum += bytes(s.value), dying.erase(found);
       }
@@ -106,7 +107,7 @@ SlowProfile slow_profile(const Graph& graph, const GraphOptions& options,
   profile.levels.push_back(sum(profile.alive_before));
   for (std::int64_t at = 0; at < static_cast<std::int64_t>(order.size()); ++at) {
     profile.alive.push_back(alive(at, false));
-    profile.levels.push_back(sum(profile.alive.back()) - slow.reused(at));
+    profile.levels.push_back(sum(profile.alive.back()) - slow.reused(at, births, deaths));
     profile.levels.push_back(sum(alive(at, true)));
   }
   return profile;

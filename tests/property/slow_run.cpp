@@ -24,6 +24,8 @@ class SlowReplay {
     if (e.kind == Kind::ScopeBegin) open_.push_back({e.scope, e.phase, i});
     if (e.kind == Kind::ScopeEnd) end_scope(i, e);
     if (e.kind == Kind::Input || e.kind == Kind::Output) use(e);
+    if (e.kind == Kind::CallBegin || e.kind == Kind::CallEnd) pair_call(e);
+    if (e.kind == Kind::SegmentMap || e.kind == Kind::SegmentUnmap) pair_segment(e);
     sum();
     run_.moments.push_back(now_);
   }
@@ -34,6 +36,7 @@ class SlowReplay {
       open_.back().end = last;
       run_.spans.push_back(open_.back());
     }
+    for (; !called_.empty(); called_.pop_back()) ++run_.problems["call-left-open"];
   }
 
  private:
@@ -43,7 +46,7 @@ class SlowReplay {
       case Kind::Alloc: {
         if (e.bytes < 0) ++run_.problems["negative-size"];
         else if (is_alive) ++run_.problems["alloc-twice"];
-        now_.alive[e.subject] = {0, 0, e.category, e.device.value, i};
+        now_.alive[e.subject] = {0, 0, e.category, e.device.value, i, e.scope};
         set_size(e.subject, e.bytes);
         seen_.insert(e.subject);
         break;
@@ -58,6 +61,7 @@ class SlowReplay {
         break;
       case Kind::Relabel:
         if (is_alive) now_.alive[e.subject].category = e.category;
+        if (is_alive && e.scope) now_.alive[e.subject].owner = e.scope;
         break;
       default: break;
     }
@@ -99,6 +103,27 @@ class SlowReplay {
     (e.kind == Kind::Input ? meant->inputs : meant->outputs) += now_.alive[e.subject].requested;
   }
 
+  void pair_call(const Event& e) {
+    const std::string op(run_.tape.tables().op_name(e.call));
+    if (e.kind == Kind::CallBegin) return called_.push_back(op);
+    const auto call = std::find(called_.begin(), called_.end(), op);
+    if (call == called_.end()) ++run_.problems["call-not-open"];
+    else called_.erase(call);
+  }
+
+  void pair_segment(const Event& e) {
+    const std::pair segment(run_.device_name(e.device.value), e.subject);
+    const bool is_mapped = mapped_.contains(segment);
+    if (e.kind == Kind::SegmentMap) {
+      if (is_mapped) ++run_.problems["segment-mapped-twice"];
+      mapped_[segment] = e.bytes;
+      return;
+    }
+    if (!is_mapped) ++run_.problems["segment-not-mapped"];
+    else if (mapped_[segment] != e.bytes) ++run_.problems["wrong-unmap-size"];
+    mapped_.erase(segment);
+  }
+
   void sum() {
     now_.rows.assign(run_.device_count(), {});
     for (const auto& [storage, one] : now_.alive) {
@@ -113,6 +138,8 @@ class SlowReplay {
   SlowMoment now_;
   std::set<std::uint32_t> seen_;
   std::vector<SlowSpan> open_;
+  std::vector<std::string> called_;                                      // operators
+  std::map<std::pair<std::string, std::uint32_t>, std::int64_t> mapped_;  // device and number
 };
 
 }  // namespace

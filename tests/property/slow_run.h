@@ -14,6 +14,7 @@ struct SlowStorage {
   Category category = Category::Unknown;
   std::size_t device = 0;
   std::int64_t born = 0;  // the event
+  ScopeId owner;          // the scope that labelled it last, else the one it was born in
 };
 
 struct SlowRow {

@@ -138,7 +138,9 @@ void columns_keep_lows_and_highs(const Sample& sample) {
     for (std::size_t i = 0; i < columns.size(); ++i) {
       expect_equal(found->points[i].lowest, columns[i].lowest, "lowest of column ", i);
       expect_equal(found->points[i].highest, columns[i].highest, "highest of column ", i);
-      if (found->points[i].highest > 0) expect_state(found->points[i], sample.slow, d);
+      if (found->points[i].highest == 0) continue;
+      expect_equal(found->points[i].event, columns[i].event, "highest event of column ", i);
+      expect_state(found->points[i], sample.slow, d);
     }
   }
 }
@@ -154,19 +156,25 @@ void a_live_timeline_keeps_the_lowest_and_the_highest(const Sample& sample) {
   for (std::size_t d = 0; d < sample.slow.device_count(); ++d) {
     const DeviceTimeline* found = timeline_of(answer, sample.slow.device_name(d));
     if (!found) continue;
-    std::int64_t lowest = INT64_MAX, highest = 0, found_lowest = INT64_MAX, found_highest = 0;
+    std::int64_t lowest = INT64_MAX, found_lowest = INT64_MAX;
+    SlowHigh highest, found_highest;
+    const auto raise = [](SlowHigh& high, std::int64_t event, std::int64_t allocated) {
+      if (allocated > high.allocated) high = {event, allocated};
+    };
     for (const Placed& one : placed) {
-      lowest = std::min(lowest, row_at(sample.slow, one.event, d).allocated);
-      highest = std::max(highest, row_at(sample.slow, one.event, d).allocated);
+      const std::int64_t level = row_at(sample.slow, one.event, d).allocated;
+      lowest = std::min(lowest, level);
+      raise(highest, one.event, level);
     }
     for (const TimelinePoint& point : found->points) {
       found_lowest = std::min(found_lowest, point.lowest);
-      found_highest = std::max(found_highest, point.highest);
+      raise(found_highest, point.event, point.highest);
       if (point.highest > 0) expect_state(point, sample.slow, d);
     }
     expect(found->points.size() <= options.columns, "too many columns");
     expect_equal(found_lowest, lowest, "lowest of all");
-    expect_equal(found_highest, highest, "highest of all");
+    expect_equal(found_highest.allocated, highest.allocated, "highest of all");
+    expect_equal(found_highest.event, highest.event, "first event of the highest");
   }
 }
 

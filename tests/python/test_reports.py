@@ -39,7 +39,7 @@ def test_every_answer_shows_itself_in_a_notebook(answer):
 
 def test_every_answer_is_versioned_json(answer):
     assert json.loads(answer.to_json()) == answer.to_dict()
-    assert answer.to_dict()["schema_version"] == 1
+    assert answer.to_dict()["schema_version"] == 2
 
 
 def test_every_answer_has_a_short_repr(answer):

@@ -27,10 +27,12 @@ NamedRow named(const Event& e, const Tables& tables, const std::vector<std::stri
   row.bytes = e.bytes;
   if (e.kind == Kind::Mark) row.mark = tables.strings[StringId(e.subject)];
   else row.number = e.subject;
+  row.has_device = static_cast<bool>(e.device);
   if (e.device) row.device = tables.devices()[e.device.value].name;
   row.has_scope = static_cast<bool>(e.scope);
   row.scope = tables.scope_path(e.scope);
   if (e.stack) row.stack = stacks[e.stack.value];
+  row.has_call = static_cast<bool>(e.call);
   if (e.call) {
     row.op = tables.strings[tables.calls()[e.call.value].op];
     row.signature = tables.strings[tables.calls()[e.call.value].signature];
@@ -45,8 +47,9 @@ NamedRow named(const Event& e, const Tables& tables, const std::vector<std::stri
 
 std::ostream& operator<<(std::ostream& out, const NamedRow& row) {
   out << name_of(row.kind) << " @" << row.time_ns << " #" << row.number << " " << row.bytes << "B "
-      << name_of(row.category) << " device=" << row.device << " phase=" << name_of(row.phase)
-      << " scope=" << (row.has_scope ? row.scope : "(none)") << " op=" << row.op << " sig="
+      << name_of(row.category) << " device=" << (row.has_device ? row.device : "(none)") << " phase=" << name_of(row.phase)
+      << " scope=" << (row.has_scope ? row.scope : "(none)") << " op=" << (row.has_call ? row.op : "(none)")
+      << " sig="
       << row.signature << " at=" << row.stack << " mark=" << row.mark;
   if (row.stream) out << " stream=" << *row.stream;
   return out;

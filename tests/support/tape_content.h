@@ -20,7 +20,7 @@ struct NamedRow {
   std::int64_t time_ns = 0, bytes = 0;
   std::uint32_t number = 0;  // of a storage or a segment
   std::string_view mark, device, scope, op, signature;
-  bool has_scope = false;
+  bool has_device = false, has_scope = false, has_call = false;
   std::string stack;  // innermost first
   std::optional<std::int64_t> stream;
   Category category = Category::Unknown;

@@ -14,13 +14,14 @@ TEST(Overview, HoldsPeakScopesAndTimelineOfTheSameSelection) {
       "tape 1\nmeta model tiny\ndevice cpu\nalloc a 5\nstep\nbegin m.n.o\nalloc b 3\nend m.n.o\n");
   OverviewOptions options;
   options.columns = 2;
+  options.depth = 2;
   options.device = "cpu";
   const Overview overview = find_overview(tape, options);
   EXPECT_EQ(overview.meta.at("model"), "tiny");
   EXPECT_EQ(overview.events, 5);
   EXPECT_EQ(overview.steps, 1);
   EXPECT_EQ(overview.peak.devices.at(0).allocated_bytes, 8);
-  EXPECT_EQ(overview.scopes.scopes.size(), 2u);  // m and m.n: depth 2
+  EXPECT_EQ(overview.scopes.scopes.size(), 2u);  // m and m.n
   EXPECT_EQ(overview.timeline.devices.at(0).points.size(), 2u);
   options.device = "gpu";
   EXPECT_THROW(find_overview(tape, options), Error);

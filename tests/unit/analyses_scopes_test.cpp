@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "tidemark/engine/analyses/scope_calls.h"
 #include "tidemark/engine/base/error.h"
 #include "tidemark/engine/tape/builder.h"
 #include "tidemark/engine/tape/text_reader.h"
@@ -368,6 +369,48 @@ TEST(Scopes, ManyScopesLeftOpenEndInLittleTime) {
   const auto answer = find_scopes(builder.finish());
   EXPECT_EQ(answer.scopes.size(), 20'000u);
   EXPECT_EQ(answer.diagnostics.find("scope-left-open")->count, 20'000);
+}
+
+TEST(Scopes, OfEqualPeaksTheFirstIsTold) {
+  // 10 is there from event 1 on; an empty call of another scope follows it.
+  const auto answer = find_scopes(tape_of("begin m\nalloc a 10\nbegin c\nend c\nfree a\nend m\n"));
+  EXPECT_EQ(scope(answer, "m").phases.at(0).devices.at(0).peak_event, 1);
+}
+
+TEST(Scopes, OfEqualPeaksOfSeveralCallsTheFirstIsToldThoughItsCallEndsLast) {
+  // The outer call is at 10 at event 1, the inner one at event 4; the inner one ends first.
+  const auto answer = find_scopes(
+      tape_of("begin m\nalloc a 10\nfree a\nbegin m\nalloc b 10\nend m\nend m\n"));
+  EXPECT_EQ(scope(answer, "m").phases.at(0).devices.at(0).peak_event, 1);
+}
+
+TEST(Scopes, ADeviceThatIsEmptyInTheLastCallWasNotAfterIt) {
+  const auto answer = find_scopes(
+      tape_of("begin m\nalloc a 10\nend m\nfree a\nalloc x 0\nbegin m\nend m\n"));
+  const ScopeBytes& bytes = scope(answer, "m").phases.at(0).devices.at(0);
+  EXPECT_EQ(bytes.peak, 10);
+  EXPECT_EQ(bytes.after, 0);
+  EXPECT_EQ(bytes.grown, 10);
+}
+
+TEST(Scopes, ACallKeepsOnlyDevicesWithBytes) {
+  ScopesOptions options;
+  options.per_call = true;
+  ScopeCallSums sums(options);
+  ScopeSpan span;
+  span.scope = ScopeId(0);
+  span.devices = {{.device = DeviceId(200), .before = 1, .after = 2}};
+  sums.add(span);
+  span.devices = {{.device = DeviceId(7), .before = 3, .after = 4},
+                  {.device = DeviceId(250), .before = 5, .after = 6}};
+  sums.add(span);
+  const ScopeRecord& record = sums.records().at(0);
+  EXPECT_EQ(record.calls.at(0).devices.size(), 1u);
+  EXPECT_EQ(record.calls.at(1).devices.size(), 2u);
+  std::vector<unsigned> devices;
+  for (const CallSum::OnDevice& one : record.phases.at(0).devices)
+    devices.push_back(one.device.value);
+  EXPECT_EQ(devices, (std::vector<unsigned>{7, 200, 250}));
 }
 
 TEST(Scopes, AnEmptyTapeHasNone) { EXPECT_TRUE(find_scopes(Tape()).scopes.empty()); }

@@ -3,8 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <vector>
+
+#include "tests/support/tape_content.h"
 #include "tidemark/engine/base/error.h"
 #include "tidemark/engine/tape/file_format.h"
+#include "tidemark/engine/tape/file_writer.h"
+#include "tidemark/engine/tape/verify.h"
 
 namespace tidemark {
 namespace {
@@ -178,9 +184,9 @@ TEST(TapeBuilder, ANumberOfTheCallersIsNotGivenOutAgain) {
 TEST(TapeBuilder, NumbersFarAheadOfTheEventsAreRefused) {
   TapeBuilder builder;
   const DeviceId cpu = builder.tables().device("cpu");
-  for (std::size_t i = 0; i < kBlockEvents; ++i) builder.new_storage();
+  for (std::size_t i = 0; i < kStoragesAhead; ++i) builder.new_storage();
   EXPECT_EQ(code_thrown_by([&] { builder.alloc(cpu, 1); }), ErrorCode::BadArgument);
-  builder.alloc_as(StorageId(kBlockEvents - 1), cpu, 1, Category::Other);  // just near enough
+  builder.alloc_as(StorageId(kStoragesAhead - 1), cpu, 1, Category::Other);  // just near enough
 }
 
 TEST(TapeBuilder, ARowThatSaysEverythingIsWrittenAsItIs) {
@@ -199,6 +205,114 @@ TEST(TapeBuilder, ARowThatSaysEverythingIsWrittenAsItIs) {
   EXPECT_EQ(builder.last().time_ns, 8);
   row.device = DeviceId(1);
   EXPECT_EQ(code_thrown_by([&] { builder.append(row); }), ErrorCode::BadArgument);
+}
+
+TEST(TapeBuilder, ARowThatNoReaderWouldTakeIsRefused) {
+  TapeBuilder builder;
+  const DeviceId cpu = builder.tables().device("cpu");
+  const auto refuses = [&](Kind kind, std::uint32_t subject, DeviceId device) {
+    Event row;
+    row.kind = kind;
+    row.subject = subject;
+    row.device = device;
+    return code_thrown_by([&] { builder.append(row); }) == ErrorCode::BadArgument;
+  };
+  for (Kind kind : {Kind::Alloc, Kind::SegmentMap, Kind::SegmentUnmap}) {
+    EXPECT_TRUE(refuses(kind, 0, DeviceId())) << name_of(kind);
+    EXPECT_TRUE(refuses(kind, 0, DeviceId(1))) << name_of(kind);
+  }
+  EXPECT_TRUE(refuses(Kind::Free, kStoragesAhead, DeviceId()));
+  EXPECT_TRUE(refuses(Kind::Alloc, UINT32_MAX, cpu));
+  EXPECT_TRUE(refuses(Kind::Mark, 0, DeviceId()));  // no text has the number 0 yet
+  EXPECT_EQ(builder.size(), 0u);
+  EXPECT_FALSE(refuses(Kind::Free, 0, DeviceId()));  // of a storage that nobody knows
+  EXPECT_FALSE(refuses(Kind::Alloc, 0, cpu));
+  EXPECT_FALSE(refuses(Kind::SegmentMap, UINT32_MAX, cpu));
+  EXPECT_NE(verify(builder.finish()).find("free-unknown"), nullptr);
+}
+
+// Every call of the builder, once with a good place and once with each wrong one.
+using Calls = std::vector<std::function<void(TapeBuilder&, const Place&)>>;
+const Calls kCalls = {
+    [](TapeBuilder& b, const Place& p) { b.alloc(DeviceId(0), 8, Category::Input, p); },
+    [](TapeBuilder& b, const Place& p) { b.alloc_as(StorageId(9), DeviceId(0), 9, {}, p); },
+    [](TapeBuilder& b, const Place& p) { b.resize(StorageId(9), 7, p); },
+    [](TapeBuilder& b, const Place& p) { b.relabel(StorageId(9), Category::Buffer, p); },
+    [](TapeBuilder& b, const Place& p) { b.input(StorageId(9), p); },
+    [](TapeBuilder& b, const Place& p) { b.output(StorageId(9), p); },
+    [](TapeBuilder& b, const Place& p) { b.begin_scope(ScopeId(0), p); },
+    [](TapeBuilder& b, const Place& p) { b.begin_call(CallId(0), p); },
+    [](TapeBuilder& b, const Place& p) { b.end_call(CallId(0), p); },
+    [](TapeBuilder& b, const Place& p) { b.set_phase(Phase::Forward, p); },
+    [](TapeBuilder& b, const Place& p) { b.begin_step(p); },
+    [](TapeBuilder& b, const Place& p) { b.mark("text", p); },
+    [](TapeBuilder& b, const Place& p) { b.map_segment(DeviceId(0), 3, 5, p); },
+    [](TapeBuilder& b, const Place& p) { b.unmap_segment(DeviceId(0), 3, 5, p); },
+    [](TapeBuilder& b, const Place& p) { b.free(StorageId(9), p); },
+    [](TapeBuilder& b, const Place& p) { b.end_scope(ScopeId(0), p); }};
+
+std::vector<Place> wrong_places() {
+  std::vector<Place> wrong(4);
+  wrong[0].stack = StackId(0);
+  wrong[1].stream = StreamId(0);
+  wrong[2].stack = StackId(7);
+  wrong[3].phase = Phase::Optimizer;
+  wrong[3].stream = StreamId(3);
+  return wrong;
+}
+
+std::vector<std::byte> file_of_calls(bool with_wrong_ones) {
+  TapeBuilder builder;
+  builder.tables().device("cpu");
+  builder.tables().scope("net");
+  builder.tables().call("aten::mm");
+  for (const auto& call : kCalls) {
+    for (const Place& wrong : with_wrong_ones ? wrong_places() : std::vector<Place>())
+      EXPECT_EQ(code_thrown_by([&] { call(builder, wrong); }), ErrorCode::BadArgument);
+    call(builder, {});
+  }
+  return test::file_of(builder.finish());
+}
+
+TEST(TapeBuilder, ACallThatIsRefusedLeavesNoTrace) {
+  EXPECT_EQ(file_of_calls(true), file_of_calls(false));
+}
+
+TEST(TapeBuilder, ANumberThatWasRefusedIsGivenOutNext) {
+  TapeBuilder builder;
+  EXPECT_EQ(code_thrown_by([&] { builder.alloc(DeviceId(), 1); }), ErrorCode::BadArgument);
+  EXPECT_EQ(code_thrown_by([&] { builder.free(StorageId(kStoragesAhead)); }),
+            ErrorCode::BadArgument);
+  EXPECT_EQ(builder.new_storage().value, 0u);
+}
+
+// A disk that is full until somebody makes room.
+class FullSink final : public ByteSink {
+ public:
+  void write(std::span<const std::byte> bytes) override {
+    if (is_full) throw Error(ErrorCode::Unreadable, "no space", "disk");
+    inner.write(bytes);
+  }
+  void flush() override {}
+  MemorySink inner;
+  bool is_full = false;
+};
+
+TEST(TapeBuilder, AnEventThatMeetsAFullDiskIsNotTaken) {
+  FullSink disk;
+  TapeWriter writer(disk);
+  TapeBuilder builder;
+  builder.spill_to(writer, true);
+  const DeviceId cpu = builder.tables().device("cpu");
+  while (builder.size() < kBlockEvents) builder.begin_step();
+  disk.is_full = true;
+  EXPECT_EQ(code_thrown_by([&] { builder.alloc(cpu, 1); }), ErrorCode::Unreadable);
+  EXPECT_EQ(builder.size(), kBlockEvents);
+  disk.is_full = false;
+  EXPECT_EQ(builder.alloc(cpu, 1).value, 0u);
+  const Tape kept = builder.finish();
+  EXPECT_EQ(kept.size(), kBlockEvents + 1);
+  EXPECT_EQ(test::first_difference(test::tape_of(disk.inner.bytes()), kept), "");
 }
 
 TEST(Tape, TheStepOfAnEventCountsTheStepsBegunBeforeIt) {

@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 
 #include "tidemark/engine/base/error.h"
@@ -71,6 +76,38 @@ TEST_F(ByteStreamTest, ADirectoryIsUnreadable) {
 TEST_F(ByteStreamTest, ADeviceIsUnreadable) {
   if (!fs::exists("/dev/null")) GTEST_SKIP();
   EXPECT_EQ(code_of_opening("/dev/null"), ErrorCode::Unreadable);
+}
+
+// An error of the system is told in its words; it is not taken for the end of the file.
+TEST_F(ByteStreamTest, AReadThatFailsIsAnErrorAndNotTheEnd) {
+  {
+    FileSink sink(path("a"));
+    sink.write(std::vector<std::byte>(100));
+  }
+  const int next = dup(STDIN_FILENO);  // the number that the source's file will have
+  ASSERT_GE(next, 0);
+  close(next);
+  FileSource source(path("a"));
+  const int folder = open(folder_.c_str(), O_RDONLY | O_DIRECTORY);
+  ASSERT_EQ(dup2(folder, next), next);  // a folder's bytes cannot be read: EISDIR
+  close(folder);
+  std::vector<std::byte> into(10);
+  try {
+    source.read(into);
+    FAIL() << "it was read";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::Unreadable);
+    EXPECT_EQ(error.where(), path("a"));
+    EXPECT_EQ(error.message(), std::string("cannot read: ") + std::strerror(EISDIR));
+    EXPECT_NE(error.hint(), "");
+  }
+}
+
+TEST_F(ByteStreamTest, AFileThatClaimsToBeEmptyAndIsNotIsUnreadable) {
+  // Linux makes these two up while they are read: one has bytes, the other gives an I/O error.
+  if (!fs::exists("/proc/self/mem")) GTEST_SKIP();
+  EXPECT_EQ(code_of_opening("/proc/self/status"), ErrorCode::Unreadable);
+  EXPECT_EQ(code_of_opening("/proc/self/mem"), ErrorCode::Unreadable);
 }
 
 TEST_F(ByteStreamTest, WritingIntoAMissingFolderIsAnError) {

@@ -65,16 +65,5 @@ TEST(EventColumns, ViewsShowTheSameNumbersAsRows) {
   EXPECT_EQ(columns.streams().size(), 50u);
 }
 
-TEST(Kind, EveryNameFindsItsKind) {
-  std::set<std::string_view> names;
-  for (std::size_t i = 0; i < kKindCount; ++i) {
-    const auto kind = static_cast<Kind>(i);
-    EXPECT_EQ(kind_named(name_of(kind)), kind);
-    names.insert(name_of(kind));
-  }
-  EXPECT_EQ(names.size(), kKindCount);
-  EXPECT_EQ(kind_named("nonsense"), std::nullopt);
-}
-
 }  // namespace
 }  // namespace tidemark

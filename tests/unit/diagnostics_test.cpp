@@ -48,6 +48,29 @@ TEST(Diagnostics, OnlyErrorsAreErrors) {
   EXPECT_TRUE(all.has_errors());
 }
 
+TEST(Diagnostics, NotesAreNoProblems) {
+  Diagnostics all;
+  all.add("a", Severity::Note, "", "", 10);
+  EXPECT_EQ(all.problem_count(), 0);
+  EXPECT_TRUE(all.problems().empty());
+  all.add("b", Severity::Warning, "", "", 2);
+  all.add("c", Severity::Error, "", "", 3);
+  EXPECT_EQ(all.problem_count(), 2 + 3);
+  EXPECT_EQ(all.problems().all().size(), 2u);
+  ASSERT_EQ(all.notes().all().size(), 1u);
+  EXPECT_EQ(all.notes().all()[0], all.all()[0]);
+}
+
+TEST(Diagnostics, ANoteDoesNotHideAnErrorOfItsCode) {
+  Diagnostics all;
+  all.add("a", Severity::Note, "x", "m");
+  all.add("a", Severity::Error, "y", "n");
+  all.add("a", Severity::Warning, "z", "o");
+  ASSERT_EQ(all.all().size(), 1u);
+  EXPECT_EQ(all.all()[0].severity, Severity::Error);
+  EXPECT_EQ(all.all()[0].where, "x");
+}
+
 TEST(Diagnostics, CountsStopAtTheEndOf63Bits) {
   Diagnostics all;
   all.add("a", Severity::Note, "", "", INT64_MAX);

@@ -245,6 +245,19 @@ TEST(DamagedTape, EventsThatPointPastATableAreRefused) {
   }
 }
 
+TEST(DamagedTape, AStorageFarAheadOfItsEventIsRefusedWhereverBlocksEnd) {
+  // The second event may name the numbers below 1 + 131 072, also when its block is cut after it.
+  for (std::uint32_t number : {131'072u, 131'073u}) {
+    Event far = good_alloc();
+    far.subject = number;
+    Bytes file = file_header();
+    append_block(file, BlockKind::Tables, tables_block({{}, {"cpu"}, {}}));
+    append_block(file, BlockKind::Events, event_block(good_alloc()));
+    append_block(file, BlockKind::Events, event_block(far));
+    EXPECT_EQ(tape_of(file).size(), number == 131'072u ? 2u : 1u);
+  }
+}
+
 TEST(DamagedTape, AMarkWithoutATextAndASegmentWithoutADeviceAreRefused) {
   Event mark, segment;
   mark.subject = 3;
@@ -291,6 +304,37 @@ TEST(DamagedTape, AnEmptySourceAndAHeaderAloneAreTruncated) {
   MemorySource nothing((std::string_view()));
   EXPECT_THROW(read_tape(nothing, "t"), Error);
   EXPECT_EQ(error_of(file_header()).code(), ErrorCode::Truncated);
+}
+
+// Gives the first bytes of a file, then fails as a disk does.
+class FailingSource final : public ByteSource {
+ public:
+  FailingSource(const Bytes& file, std::size_t good) : inner_(file), good_(good) {}
+  std::size_t read(std::span<std::byte> into) override {
+    if (into.size() > good_) throw Error(ErrorCode::Unreadable, "cannot read: EIO", "disk");
+    good_ -= into.size();
+    return inner_.read(into);
+  }
+  std::uint64_t remaining() const override { return inner_.remaining(); }
+
+ private:
+  MemorySource inner_;
+  std::size_t good_;
+};
+
+TEST(DamagedTape, ADiskThatFailsIsNoDamageOfTheTape) {
+  std::vector<std::size_t> ends;
+  const Bytes file = flushed_file(&ends);
+  for (std::size_t good : {std::size_t{0}, std::size_t{20}, ends[0], ends[1] + 5}) {
+    FailingSource source(file, good);
+    try {
+      read_tape(source, "t");
+      FAIL() << "it was read with " << good << " good bytes";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::Unreadable) << good;
+      EXPECT_EQ(error.what(), std::string("disk: cannot read: EIO")) << good;
+    }
+  }
 }
 
 TEST(OpenTape, TellsTextFromBinaryByTheFirstByte) {

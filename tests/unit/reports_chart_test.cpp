@@ -35,13 +35,13 @@ std::vector<std::string> chart_lines(std::vector<TimelinePoint> points, std::int
 // Width 28: margin 2 + label "10 B" 4 + " ┤" 2 leaves 20 columns.
 TEST(Chart, BandsAreStackedToScaleFromTheGroundUp) {
   const auto lines = chart_lines({point(0, 5, 5), point(10, 5, 0)}, 19, 28);
-  ASSERT_GE(lines.size(), 12u);
+  ASSERT_GE(lines.size(), 10u);
   EXPECT_EQ(lines[0], "  10 B ┤" + repeated("░", 10));
-  EXPECT_EQ(lines[4], "       │" + repeated("░", 10));
-  EXPECT_EQ(lines[5], "   5 B ┤" + repeated("█", 20));
-  EXPECT_EQ(lines[9], "       │" + repeated("█", 20));
-  EXPECT_EQ(lines[10], "   0 B └" + repeated("─", 20));
-  EXPECT_EQ(lines[11], "  █ Parameter  ░ Activation");
+  EXPECT_EQ(lines[3], "       │" + repeated("░", 10));
+  EXPECT_EQ(lines[4], "   5 B ┤" + repeated("█", 20));
+  EXPECT_EQ(lines[7], "       │" + repeated("█", 20));
+  EXPECT_EQ(lines[8], "   0 B └" + repeated("─", 20));
+  EXPECT_EQ(lines[9], "  █ Parameter  ░ Activation");
 }
 
 TEST(Chart, ASliceWithManyChangesShowsItsHighest) {
@@ -51,12 +51,12 @@ TEST(Chart, ASliceWithManyChangesShowsItsHighest) {
   const auto lines = chart_lines(points, 1999, 28);
   // 100 events a column: event 1050 is in the eleventh.
   EXPECT_EQ(lines[0], "  10 B ┤" + std::string(10, ' ') + "█");
-  EXPECT_EQ(lines[9], "       │" + repeated("█", 20));
+  EXPECT_EQ(lines[7], "       │" + repeated("█", 20));
 }
 
 TEST(Chart, WhatEndsBeforeTheAxisEndsIsNotDrawnOn) {
   const auto lines = chart_lines({point(5, 10, 0), point(15, 0, 0)}, 19, 28);
-  EXPECT_EQ(lines[9], "       │" + std::string(5, ' ') + repeated("█", 10));
+  EXPECT_EQ(lines[7], "       │" + std::string(5, ' ') + repeated("█", 10));
 }
 
 TEST(Chart, SizesNearTheEndOf63BitsAreDrawn) {

@@ -19,13 +19,16 @@ DevicePeak small_peak() {
   peak.owners = {{.scope = "mlp", .allocated_bytes = 512}, {.allocated_bytes = 512}};
   peak.owners[0].categories[index_of(Category::Gradient)] = 512;
   peak.owners[1].categories[index_of(Category::Activation)] = 512;
+  peak.modules = {peak.owners[0]};
+  peak.sites = {{2, 256, 512, Category::Gradient, "aten::mm", "t.py:1", "f32[64]", ""}};
+  peak.lines = {{"", 3, 1024, peak.categories}};
   return peak;
 }
 
 TEST(JsonReport, PeakHasEveryMemberAndNullForTheUnknown) {
   const PeakAnswer answer{.devices = {small_peak()}, .events = 9, .steps = 1};
   EXPECT_EQ(json_report(answer), R"({
-  "schema_version": 1,
+  "schema_version": 2,
   "report": "peak",
   "events": 9,
   "steps": 1,
@@ -43,6 +46,15 @@ TEST(JsonReport, PeakHasEveryMemberAndNullForTheUnknown) {
       "owners": [
         {"scope": "mlp", "allocated_bytes": 512, "categories": {"Gradient": 512}},
         {"scope": null, "allocated_bytes": 512, "categories": {"Activation": 512}}
+      ],
+      "modules": [
+        {"scope": "mlp", "allocated_bytes": 512, "categories": {"Gradient": 512}}
+      ],
+      "sites": [
+        {"count": 2, "each_bytes": 256, "allocated_bytes": 512, "category": "Gradient", "shape": "f32[64]", "op": "aten::mm", "source": "t.py:1", "scope": null}
+      ],
+      "lines": [
+        {"source": null, "count": 3, "allocated_bytes": 1024, "categories": {"Gradient": 512, "Activation": 512}}
       ]
     }
   ],
@@ -60,7 +72,7 @@ TEST(JsonReport, ScopesHavePhasesAndSingleCalls) {
   const ScopesAnswer answer{.scopes = {{.path = "mlp", .parameter_bytes = 64, .buffer_bytes = 8,
                                         .phases = {calls}}}};
   EXPECT_EQ(json_report(answer), R"({
-  "schema_version": 1,
+  "schema_version": 2,
   "report": "scopes",
   "scopes": [
     {
@@ -97,7 +109,7 @@ TEST(JsonReport, TimelineHasOnePointALine) {
   const TimelineAnswer answer{
       .axis = TimelineAxis::Time, .first = 5, .last = 50, .devices = {{"cpu", {point}}}};
   EXPECT_EQ(json_report(answer), R"({
-  "schema_version": 1,
+  "schema_version": 2,
   "report": "timeline",
   "axis": "time",
   "first": 5,
@@ -144,7 +156,7 @@ TEST(JsonReport, LeaksHaveSitesAndLevels) {
       .sites = {{"cpu", "", "aten::add", "", Category::Activation, 3, 30, 3, 10, 2, 4}},
       .levels = {{"cpu", 1, 100}}};
   EXPECT_EQ(json_report(answer), R"({
-  "schema_version": 1,
+  "schema_version": 2,
   "report": "leaks",
   "enough_steps": true,
   "finished_steps": 4,
@@ -176,7 +188,7 @@ TEST(JsonReport, DiffHasBeforeAndAfterOfEachName) {
   const DiffAnswer answer{
       .same = false, .devices = {{"cpu", {"peak", 10, 4}, {{"Other", 10, 4}}, {}, {{"op", 1, 0}}}}};
   EXPECT_EQ(json_report(answer), R"({
-  "schema_version": 1,
+  "schema_version": 2,
   "report": "diff",
   "same": false,
   "devices": [
@@ -197,29 +209,87 @@ TEST(JsonReport, DiffHasBeforeAndAfterOfEachName) {
 )");
 }
 
-TEST(JsonReport, VerifyIsTheDiagnosticsAlone) {
+TEST(JsonReport, VerifyIsTheDiagnosticsAndHowManyAreProblems) {
   Diagnostics diagnostics;
+  diagnostics.add("late-start", Severity::Note, "", "only told", 7);
   diagnostics.add("double-free", Severity::Error, "event 3", "said \"twice\"", 2);
   EXPECT_EQ(json_report(diagnostics), R"({
-  "schema_version": 1,
+  "schema_version": 2,
   "report": "verify",
+  "problems": 2,
   "diagnostics": [
+    {"code": "late-start", "severity": "note", "count": 7, "where": null, "message": "only told"},
     {"code": "double-free", "severity": "error", "count": 2, "where": "event 3", "message": "said \"twice\""}
   ]
 }
 )");
 }
 
-TEST(JsonReport, TheOverviewHoldsTheThreeAnswersAndTheDiagnosticsOnce) {
+// A tight run whose tape has a problem.
+Overview small_overview() {
   Overview answer;
   answer.meta = {{"model", "tiny"}};
+  answer.verdict = VerdictAnswer{.verdict = Verdict::Tight,
+                                 .gpu = {"Small", 8, "9.0"},
+                                 .device = "cuda:0",
+                                 .tensor_bytes = 7,
+                                 .budget_bytes = 9,
+                                 .budget = {{"tensors", 9, Evidence::Modelled, "the peak"}}};
+  answer.run = {.kind = "estimate",
+                .end = RunEnd::Steps,
+                .steps = 2,
+                .ops = 10,
+                .wall_seconds = 1.5,
+                .torch_version = "2.13.0",
+                .out_of_memory = OutOfMemory{"cuda:0", 3, 6, {}}};
+  answer.not_covered = {"saving"};
   answer.events = 9;
   answer.steps = 1;
   answer.diagnostics.add("double-free", Severity::Error, "event 3", "twice");
   answer.peak.diagnostics = answer.diagnostics;
+  return answer;
+}
+
+TEST(JsonReport, TheOverviewHoldsTheThreeAnswersAndTheDiagnosticsOnce) {
+  const Overview answer = small_overview();
   EXPECT_EQ(json_report(answer), R"({
-  "schema_version": 1,
+  "schema_version": 2,
   "report": "report",
+  "verdict": "tight",
+  "fits": true,
+  "judgement": {
+    "verdict": "tight",
+    "fits": true,
+    "reason": null,
+    "device": "cuda:0",
+    "tensor_bytes": 7,
+    "budget_bytes": 9,
+    "gpu": {"name": "Small", "memory_bytes": 8, "capability": "9.0"},
+    "budget": [
+      {"name": "tensors", "bytes": 9, "evidence": "modelled", "reason": "the peak"}
+    ]
+  },
+  "run": {
+    "kind": "estimate",
+    "ended": "steps",
+    "failure": null,
+    "steps": 2,
+    "ops": 10,
+    "wall_seconds": 1.5,
+    "torch_version": "2.13.0",
+    "rank": 0,
+    "world_size": 1,
+    "gpu": {"name": null, "memory_bytes": 0, "capability": null},
+    "out_of_memory": {
+      "device": "cuda:0",
+      "wanted_bytes": 3,
+      "allocated_bytes": 6,
+      "at": {"event": null, "time_ns": 0, "step": 0, "phase": "other", "scope": null, "op": null, "source": null}
+    }
+  },
+  "not_covered": [
+    "saving"
+  ],
   "meta": {
     "model": "tiny"
   },

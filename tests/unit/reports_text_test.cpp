@@ -76,6 +76,16 @@ Overview overview_named(const std::string& name, std::int64_t bytes) {
   peak.device = peak.at.op = peak.at.source = name;
   peak.allocated_bytes = peak.requested_bytes = peak.largest[0].allocated_bytes = bytes;
   peak.categories[index_of(Category::UnshardedParameter)] = bytes;
+  peak.modules = {{name, bytes, peak.categories}, {"", bytes, peak.categories}};
+  peak.sites = {{3, bytes, bytes, Category::Gradient, name, name, name, name}, {}};
+  peak.lines = {{name, 3, bytes, peak.categories}, {}};
+  answer.verdict = VerdictAnswer{.verdict = Verdict::Fits,
+                                 .gpu = {name, bytes, name},
+                                 .device = name,
+                                 .tensor_bytes = bytes,
+                                 .budget_bytes = bytes,
+                                 .budget = {{name, bytes, Evidence::Assumed, name}}};
+  answer.not_covered = {name};
   answer.scopes = small_scopes({name, name + "." + name, "other"}, bytes);
   answer.timeline = small_timeline(bytes);
   answer.timeline.devices[0].device = name;
@@ -102,7 +112,10 @@ std::vector<std::string> all_reports(const std::string& name, std::int64_t bytes
   const std::vector<Difference> differences = {{name, 0, bytes}, {name, bytes, 0}};
   const DiffAnswer diff{
       .same = false, .devices = {{name, {name, bytes, 1}, differences, differences, differences}}};
+  TextStyle full = style;
+  full.detail = Detail::Full;
   return {text_report(overview, style),          text_report(overview.peak, style),
+          text_report(overview, full),           text_report(*overview.verdict, style),
           text_report(scopes, style),            text_report(overview.timeline, style),
           text_report(lifetimes, style),         text_report(leaks, style),
           text_report(diff, style),              text_report(overview.diagnostics, style)};
@@ -177,7 +190,7 @@ TEST(PeakText, LargestStoragesSayWhereAndWhenTheyWereBorn) {
   EXPECT_TRUE(
       says(text, "  s5  3.00 MiB  Activation  2 forward     layers.3.mlp aten::mm m.py:7\n"))
       << text;
-  EXPECT_TRUE(says(text, "  s1  1.00 MiB  Parameter   set-up        -\n")) << text;
+  EXPECT_TRUE(says(text, "  s1  1.00 MiB  Parameter   before 1      -\n")) << text;
 }
 
 TEST(PeakText, SeveralDevicesAreToldApart) {
@@ -213,8 +226,10 @@ TEST(ScopesText, RecomputeHasAColumnOnlyWhereThereIsSome) {
 TEST(OverviewText, SectionsComeInTheOrderOfTheQuestions) {
   const std::string text = text_report(overview_named("net", kMiB), {});
   std::size_t at = 0;
-  for (const char* title : {"peak ", "What the peak is made of\n", "Largest storages at the peak\n",
-                            "Modules\n", "Timeline of net", "Notes\n"}) {
+  for (const char* title :
+       {"Fits on ", "The budget of net", "peak ", "What the peak is made of\n", "Timeline of net",
+        "Source lines that own most\n", "By module", "Largest of the 2 storages alive then\n",
+        "not covered: ", "Notes\n", "next: "}) {
     const std::size_t found = text.find(title);
     ASSERT_NE(found, std::string::npos) << title;
     EXPECT_GE(found, at) << title;
@@ -222,8 +237,43 @@ TEST(OverviewText, SectionsComeInTheOrderOfTheQuestions) {
   }
 }
 
+// A run with all there is to tell: a failed request, all categories, two hundred modules, notes.
+TEST(OverviewText, TheFirstLookIsAtMostSixtyLines) {
+  Overview answer = overview_named("net", 64 * kMiB);
+  std::vector<std::string> paths;
+  for (int root = 0; root < 20; ++root)
+    for (int layer = 0; layer < 10; ++layer)
+      paths.push_back("net" + std::to_string(root) + ".block." + std::to_string(layer));
+  answer.scopes = small_scopes(paths);
+  DevicePeak& peak = answer.peak.devices[0];
+  peak.categories.fill(kMiB);
+  peak.modules.clear();
+  for (const std::string& path : paths) peak.modules.push_back({path, 2 * kMiB, {}});
+  peak.sites.resize(50, peak.sites[0]);
+  peak.lines.resize(50, peak.lines[0]);
+  answer.run.out_of_memory = OutOfMemory{"cuda:0", kMiB, kMiB, peak.at};
+  answer.peak.devices.resize(8, DevicePeak(peak));
+  answer.verdict->verdict = Verdict::DoesNotFit;
+  answer.verdict->budget.resize(4, answer.verdict->budget[0]);
+  for (int i = 0; i < 9; ++i)
+    answer.diagnostics.add("code" + std::to_string(i), Severity::Note, "here", "a sentence");
+  EXPECT_LE(lines_of(text_report(answer, {})).size(), 60u) << text_report(answer, {});
+  EXPECT_GT(lines_of(text_report(answer, {.detail = Detail::Full})).size(), 200u);
+}
+
+TEST(VerdictText, SeveralGpusAreATable) {
+  VerdictAnswer small{.verdict = Verdict::DoesNotFit, .gpu = {"Small", 4 * kMiB, "7.5"}};
+  small.tensor_bytes = 5 * kMiB;
+  small.budget_bytes = 6 * kMiB;
+  EXPECT_EQ(text_report(VerdictsAnswer{.gpus = {small}}),
+            "  GPU      memory   tensors  with all else  verdict\n"
+            "  ──────────────────────────────────────────────────────\n"
+            "  Small  4.00 MiB  5.00 MiB       6.00 MiB  does not fit\n");
+}
+
 TEST(EmptyText, EmptyAnswersAreSentences) {
-  EXPECT_EQ(text_report(Overview{}), "No memory was allocated.\n0 steps, 0 events\n");
+  EXPECT_TRUE(
+      text_report(Overview{}).starts_with("No memory was allocated.\n0 steps, 0 events\n\nnext: "));
   EXPECT_EQ(text_report(PeakAnswer{}), "No memory was allocated.\n0 steps, 0 events\n");
   EXPECT_EQ(text_report(ScopesAnswer{}), "No module was called.\n");
   EXPECT_EQ(text_report(TimelineAnswer{}), "No memory was allocated.\n");
@@ -299,8 +349,16 @@ TEST(LifetimesText, WhatNeverDiesHasNoDeath) {
 TEST(VerifyText, ProblemsAreCountedAndPlaced) {
   EXPECT_EQ(text_report(one_warning()),
             "2 problems of 1 kind\n"
-            "  warning: an event is early\n"
-            "           time-runs-back, 2 times, first at event 3\n");
+            "  warning: an event is early (time-runs-back, 2 times, first at event 3)\n");
+}
+
+TEST(VerifyText, NotesAreShownAndNotCounted) {
+  Diagnostics found;
+  found.add("late-start", Severity::Note, "", "only told", 7);
+  const std::string notes = "\nNotes\n  note: only told (late-start, 7 times)\n";
+  EXPECT_EQ(text_report(found), "No problems were found.\n" + notes);
+  found.add(one_warning());
+  EXPECT_EQ(text_report(found), text_report(one_warning()) + notes);
 }
 
 }  // namespace

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
+#include <vector>
+
 #include "tidemark/engine/base/error.h"
 
 namespace tidemark {
@@ -102,6 +106,37 @@ TEST(TapeText, MetaAndDiagnosticsAreKept) {
   EXPECT_EQ(tape.diagnostics().find("dropped")->count, 3);
 }
 
+TEST(TapeText, KeysSayWhatDoesNotFollow) {
+  const Tape tape = read_tape_text(
+      "tape 1\ndevice cpu\nalloc a 5 bytes=-5\nfree a bytes=6 category=Buffer device=\"-\"\n"
+      "step subject=3 device=-\n");
+  EXPECT_EQ(tape[0].bytes, -5);
+  EXPECT_EQ(tape[1].bytes, 6);
+  EXPECT_EQ(tape[1].category, Category::Buffer);
+  EXPECT_EQ(tape.tables().devices()[tape[1].device.value].name, "-");
+  EXPECT_EQ(tape[2].subject, 3u);
+  EXPECT_FALSE(tape[2].device);
+}
+
+TEST(TapeText, ABareDashNamesNothing) {
+  const Tape tape = read_tape_text(
+      "tape 1\nbegin a\nbegin -\nbegin \"-\"\ncall -\ncall \"-\"\nmark x op=-\n");
+  EXPECT_FALSE(tape[1].scope);
+  EXPECT_EQ(tape.tables().scope_path(tape[2].scope), "-");
+  EXPECT_FALSE(tape[3].call);
+  EXPECT_EQ(tape.tables().op_name(tape[4].call), "-");
+  EXPECT_FALSE(tape[5].call);
+}
+
+TEST(TapeText, AStorageLineGivesANumber) {
+  const Tape tape = read_tape_text(
+      "tape 1\nstorage late 7\nalloc a 1\nalloc late 1\nstorage b 2\nalloc b 1\nalloc c 1\n");
+  EXPECT_EQ(tape[0].subject, 8u);  // new numbers are above all that were given
+  EXPECT_EQ(tape[1].subject, 7u);
+  EXPECT_EQ(tape[2].subject, 2u);
+  EXPECT_EQ(tape[3].subject, 9u);
+}
+
 TEST(TapeText, FreeingAnUnknownNameIsAnEventNotAnError) {
   const Tape tape = read_tape_text("tape 1\nfree ghost\nalloc a 1\n");
   EXPECT_EQ(tape[0].kind, Kind::Free);
@@ -137,6 +172,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{"tape 1\nphase sideways\n", "t:2:7", "unknown phase"},
         BadText{"tape 1\nmark x phase=up\n", "t:2:8", "unknown phase"},
         BadText{"tape 1\nmark x colour=red\n", "t:2:8", "unknown key"},
+        BadText{"tape 1\nmark x at=f:1 at=g:2\n", "t:2:15", "at= stands twice"},
+        BadText{"tape 1\nmark a=b\n", "t:2:6", "unknown key"},
+        BadText{"tape 1\ndevice cpu sig=x\n", "t:2:12", "does not belong"},
         BadText{"tape 1\nmark x =red\n", "t:2:8", "without a key"},
         BadText{"tape 1\nmark x sig=y\n", "t:2:1", "sig= without op="},
         BadText{"tape 1\nmark x at=nowhere\n", "t:2:8", "unknown stack"},
@@ -153,7 +191,74 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{"tape 1\nmap -1 5\n", "t:2:5", "a segment must be"},
         BadText{"tape 1\nstack a f.py twelve\n", "t:2:14", "a line must be"},
         BadText{"tape 1\ndiagnostic c fatal 1 w m\n", "t:2:14", "unknown severity"},
+        BadText{"tape 1\nstorage a 131072\n", "t:2:11", "far ahead"},
+        BadText{"tape 1\nfree a\nstorage a 5\n", "t:3:9", "named before"},
+        BadText{"tape 1\nfree a\nstorage b 0\n", "t:3:9", "named before"},
+        BadText{"tape 1\nstorage a -1\n", "t:2:11", "a storage's number must be"},
+        BadText{"tape 1\nstep bytes=1KiB\n", "t:2:6", "a number of bytes must be"},
+        BadText{"tape 1\ncall - sig\n", "t:2:8", "a signature without"},
+        BadText{"tape 1\nmark x op=- sig=y\n", "t:2:1", "sig= without op="},
         BadText{"tape 1\nmark \xff\n", "t:2:6", "not UTF-8"}));
+
+// The keys that docs/formats/tape.md gives each word; a line of that word is good without them.
+struct WordKeys {
+  std::string line;
+  std::set<std::string> keys;
+};
+using Keys = std::set<std::string>;
+const Keys kPlaceKeys = {"op", "at", "stream", "scope", "phase"};
+const Keys kColumnKeys = {"bytes", "category", "device"};
+Keys place_keys_and(Keys more, const std::string& without = "") {
+  more.insert(kPlaceKeys.begin(), kPlaceKeys.end());
+  more.erase(without);
+  return more;
+}
+const Keys kAllColumns = {"bytes", "category", "device", "subject"};
+const std::vector<WordKeys> kWordKeys = {
+    {"tape 1", {}},
+    {"meta a b", {}},
+    {"device cpu", {}},
+    {"stack k f.py 3", {"under"}},
+    {"diagnostic c note 1 w m", {}},
+    {"storage a 3", {}},
+    {"alloc a 1", place_keys_and({"bytes"})},
+    {"free a", place_keys_and(kColumnKeys)},
+    {"resize a 1", place_keys_and(kColumnKeys)},
+    {"relabel a Buffer", place_keys_and({"bytes", "device"})},
+    {"begin m", place_keys_and(kAllColumns, "scope")},
+    {"end m", place_keys_and(kAllColumns, "scope")},
+    {"call f", place_keys_and(kAllColumns, "op")},
+    {"return f", place_keys_and(kAllColumns, "op")},
+    {"phase forward", place_keys_and(kAllColumns, "phase")},
+    {"step", place_keys_and(kAllColumns)},
+    {"mark x", place_keys_and(kColumnKeys)},
+    {"input a", place_keys_and(kColumnKeys)},
+    {"output a", place_keys_and(kColumnKeys)},
+    {"map 1 1", place_keys_and({"bytes", "category"})},
+    {"unmap 1 1", place_keys_and({"bytes", "category"})},
+};
+const std::map<std::string, std::string> kKeyValues = {
+    {"op", "f"}, {"at", "f.py:1"}, {"stream", "1"}, {"scope", "m"}, {"phase", "other"},
+    {"under", "f.py:1"}, {"bytes", "-1"}, {"category", "Buffer"}, {"device", "cpu"},
+    {"subject", "3"}};
+
+TEST(TapeText, AKeyOnALineThatHasNoUseForItIsRefused) {
+  for (const auto& [line, keys] : kWordKeys)
+    for (const auto& [key, value] : kKeyValues) {
+      const std::string text = "tape 1\n" + line + " " + key + "=" + value + "\n";
+      const Complaint found = complaint_of(text);
+      if (keys.contains(key)) {
+        EXPECT_EQ(found.message, "") << text;
+        continue;
+      }
+      EXPECT_EQ(found.where, "t:2:" + std::to_string(line.size() + 2)) << text;
+      EXPECT_EQ(found.message, key + "= does not belong on this line") << text;
+      // The hint names what is allowed.
+      for (const std::string& good : keys)
+        EXPECT_NE(found.hint.find(" " + good + "="), std::string::npos) << found.hint;
+      EXPECT_EQ(found.hint.find(" " + key + "="), std::string::npos) << found.hint;
+    }
+}
 
 TEST(TapeText, ANulByteIsNamed) {
   const Complaint found = complaint_of(std::string_view("tape 1\nmark a\0b\n", 16));

@@ -30,7 +30,7 @@ A session:
   tidemark peak run.tape --json | jq .        the same for a program
 
 Flags:
-  -h, --help     this help; tidemark VERB --help teaches the verb
+  -h, --help     this help; tidemark VERB --help, or help VERB, teaches the verb
       --version  the version
 
 Exit codes: 0 all is well, 1 does not fit, differences or violations found,

@@ -98,19 +98,25 @@ void add_bind(CLI::App& parser, std::map<std::string, std::int64_t, std::less<>>
       ->check(check_binding);
 }
 
-void add_count(CLI::App& parser, const char* flag, std::size_t& count, const std::string& help) {
-  add_text(parser, flag, "N", help, [&count](const std::string& text) {
-    count = *whole_number<std::uint64_t>(text);
-  })->check(check_count);
+CLI::Option* add_count(CLI::App& parser, const char* flag, std::size_t& count,
+                       const std::string& help) {
+  return add_text(parser, flag, "N", help, [&count](const std::string& text) {
+           count = *whole_number<std::uint64_t>(text);
+         })->check(check_count);
 }
 
 void add_top(CLI::App& parser, std::size_t& top, const char* of_what) {
   add_count(parser, "--top", top, fmt::format("how many {} ({} unless told)", of_what, top));
 }
 
-void add_depth(CLI::App& parser, std::size_t& depth) {
+void add_full(CLI::App& parser, Output& output) {
+  parser.add_flag_callback(
+      "--full", [&output] { output.detail = Detail::Full; }, "leave nothing out of the text");
+}
+
+CLI::Option* add_depth(CLI::App& parser, std::size_t& depth) {
   const std::string unless_told = depth == 0 ? "all" : std::to_string(depth);
-  add_count(parser, "--depth", depth,
+  return add_count(parser, "--depth", depth,
             fmt::format("levels of modules; 0 is all ({} unless told)", unless_told));
 }
 

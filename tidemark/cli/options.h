@@ -9,9 +9,11 @@
 
 #include "tidemark/engine/analyses/selection.h"
 #include "tidemark/engine/base/units.h"
+#include "tidemark/engine/reports/text.h"
 
 namespace CLI {
 class App;
+class Option;
 }
 
 namespace tidemark::cli {
@@ -20,6 +22,7 @@ namespace tidemark::cli {
 struct Output {
   bool json = false;
   Units units = Units::Auto;
+  Detail detail = Detail::Brief;
 };
 
 void add_file(CLI::App& parser, std::string& path);
@@ -28,10 +31,11 @@ void add_output(CLI::App& parser, Output& output);  // --json and --units
 void add_device(CLI::App& parser, std::optional<std::string>& device);
 void add_selection(CLI::App& parser, Selection& selection);  // --device and --step
 void add_top(CLI::App& parser, std::size_t& top, const char* of_what);
-void add_depth(CLI::App& parser, std::size_t& depth);
+CLI::Option* add_depth(CLI::App& parser, std::size_t& depth);
+void add_full(CLI::App& parser, Output& output);
 // --bind NAME=VALUE, as often as there are dimensions.
 void add_bind(CLI::App& parser, std::map<std::string, std::int64_t, std::less<>>& dimensions);
 // A whole number from 0 up; anything else is refused by name.
-void add_count(CLI::App& parser, const char* flag, std::size_t& count, const std::string& help);
+CLI::Option* add_count(CLI::App& parser, const char* flag, std::size_t& count, const std::string& help);
 
 }  // namespace tidemark::cli

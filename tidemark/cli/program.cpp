@@ -26,6 +26,7 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
 int refuse_verb(std::string_view word) {
   std::vector<std::string> names;
   for (const Verb* verb : catalogue()) names.emplace_back(verb->name);
+  names.emplace_back("help");
   const bool is_flag = word.starts_with('-');
   return fail(fmt::format("unknown {} \"{}\"", is_flag ? "flag" : "verb", shown(word)),
               is_flag ? "flags come after the verb, as in: tidemark peak FILE --json"
@@ -85,11 +86,21 @@ int run_verb(const Verb& verb, int argc, char** argv) {
   return action();
 }
 
+// `help VERB` is VERB --help, also for verbs that another program runs.
+int help_with(std::string_view word) {
+  const Verb* verb = find_verb(word);
+  if (!verb) return refuse_verb(word);
+  std::string name(verb->name), flag = "--help";
+  char* words[] = {name.data(), flag.data(), nullptr};
+  return run_verb(*verb, 2, words);
+}
+
 int run_words(int argc, char** argv) {
   if (argc < 2) return fail("a verb is missing", "tidemark --help lists the verbs");
   const std::string_view word = argv[1];
   if (const Verb* verb = find_verb(word)) return run_verb(*verb, argc - 1, argv + 1);
-  if (word == "--help" || word == "-h")
+  if (word == "help" && argc > 2) return help_with(argv[2]);
+  if (word == "--help" || word == "-h" || word == "help")
     print(command_help());
   else if (word == "--version")
     print("tidemark " TIDEMARK_VERSION "\n");

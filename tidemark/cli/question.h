@@ -32,7 +32,7 @@ Action answering(std::shared_ptr<Question<Options>> asked,
     print_answer(answer_for(asked->file,
                             [&](const Tape& tape) { return find(tape, asked->options); },
                             asked->dimensions),
-                 asked->output);
+                 asked->output, asked->file);
     return kOk;
   };
 }

@@ -15,7 +15,6 @@ namespace {
 constexpr std::size_t kUsualWidth = 80;
 // Tables cannot be squeezed below this; a narrower terminal has to wrap.
 constexpr std::size_t kLeastWidth = 40;
-constexpr std::size_t kScaleWidth = 8;
 
 std::string_view environment(const char* name) {
   const char* value = std::getenv(name);
@@ -46,7 +45,5 @@ bool wants_colour(int descriptor) {
 TextStyle style_of_stdout(Units units) {
   return {terminal_width(STDOUT_FILENO), wants_colour(STDOUT_FILENO), units};
 }
-
-std::size_t chart_columns() { return terminal_width(STDOUT_FILENO) - kScaleWidth; }
 
 }  // namespace tidemark::cli

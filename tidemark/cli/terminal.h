@@ -12,7 +12,5 @@ std::size_t terminal_width(int descriptor);
 // Colour only on a terminal that can, and only for people who have not set NO_COLOR.
 bool wants_colour(int descriptor);
 TextStyle style_of_stdout(Units units);
-// How wide a chart may be drawn beside its scale.
-std::size_t chart_columns();
 
 }  // namespace tidemark::cli

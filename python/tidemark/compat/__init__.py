@@ -1,1 +1,47 @@
-"""Drop-ins for PyTorch's own memory tools: the same names, the same answers, fewer surprises."""
+"""Drop-ins for PyTorch's own memory tools: the same names, the same answers, fewer surprises.
+
+Each name can be had from here, too; what it needs, torch among it, is loaded when it is asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tidemark.compat.mem_tracker import MemTracker
+    from tidemark.compat.memory_estimator import (
+        GraphAliasTracker,
+        MemoryTracker,
+        StorageKey,
+        build_memory_profile,
+        device_filter,
+        get_fwd_bwd_interactions,
+        get_peak_memory,
+    )
+    from tidemark.compat.mod_tracker import ModTracker
+
+__all__ = [
+    "GraphAliasTracker",
+    "MemTracker",
+    "MemoryTracker",
+    "ModTracker",
+    "StorageKey",
+    "build_memory_profile",
+    "device_filter",
+    "get_fwd_bwd_interactions",
+    "get_peak_memory",
+]
+
+_HOMES = {"MemTracker": "mem_tracker", "ModTracker": "mod_tracker"}  # others: memory_estimator
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = importlib.import_module(f"{__name__}.{_HOMES.get(name, 'memory_estimator')}")
+    return getattr(home, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -11,8 +11,10 @@ from typing import Any
 
 import torch
 
+from tidemark._engine import CUDA_GRANULARITY
+
 _PYTORCH_MIN_ALLOCATE = (
-    2**9 if int(os.environ.get("PYTORCH_NO_CUDA_MEMORY_CACHING", 0)) == 0 else 1
+    CUDA_GRANULARITY if int(os.environ.get("PYTORCH_NO_CUDA_MEMORY_CACHING", 0)) == 0 else 1
 )
 _TOTAL_KEY = "Total"
 

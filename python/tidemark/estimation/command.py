@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 import sys
+from typing import Any
 
-from tidemark.estimation.options import parse_options
-from tidemark.estimation.report import text_report
+from tidemark.estimation.every_gpu import estimate_on_every_gpu
+from tidemark.estimation.options import EstimateOptions, parse_options
 from tidemark.estimation.run import run_estimate
+from tidemark.report_output import COULD_NOT_RUN, ReportOutput, take_standard_output
+from tidemark.run_facts import tell
+from tidemark.tape_saving import check_can_save, refusal
 from tidemark.user_script import why_not_a_script
 
-COULD_NOT_RUN = 2
+# Of the verdict. Nobody can tell: the run is as good as not made.
+EXIT_CODES = {"fits": 0, "tight": 0, "does not fit": 1, "cannot tell": COULD_NOT_RUN}
 
 
 def main(arguments: list[str]) -> int:
@@ -20,15 +23,31 @@ def main(arguments: list[str]) -> int:
         print(f"tidemark: {problem}", file=sys.stderr)
         return COULD_NOT_RUN
     try:
+        check_can_save(options.save)
+    except OSError as error:
+        print(f"tidemark: {refusal(options.save, error)}", file=sys.stderr)
+        return COULD_NOT_RUN
+    output = take_standard_output()
+    if output is None:
+        return COULD_NOT_RUN
+    try:
+        if options.every_gpu:
+            return show(estimate_on_every_gpu(options), options, output)
         outcome = run_estimate(options)
     except (RuntimeError, OSError) as error:
         print(f"tidemark: {error}", file=sys.stderr)
         return COULD_NOT_RUN
-    if outcome.failure:
-        sys.stderr.write(outcome.failure)
-        print("tidemark: the script failed; what was known up to then follows", file=sys.stderr)
-    if options.json:
-        print(json.dumps(outcome.facts, indent=2))
-    else:
-        sys.stdout.write(text_report(outcome.facts, shutil.get_terminal_size((80, 24)).columns))
-    return outcome.exit_code
+    tell(outcome.ending)
+    if outcome.unsaved:
+        print(f"tidemark: {outcome.unsaved}", file=sys.stderr)
+    return show(outcome.report(options.top, options.depth), options, output)
+
+
+def show(answer: Any, options: EstimateOptions, output: ReportOutput) -> int:
+    """Prints an answer; the exit code of its verdict, the best of several."""
+    text = answer.to_json() if options.json else answer.to_text(
+        width=output.width, colour=output.colour, detail=options.detail, tape=options.save)
+    if not output.write(text):
+        return COULD_NOT_RUN
+    verdicts = answer.gpus if options.every_gpu else [answer.verdict]
+    return min(EXIT_CODES[one.verdict] for one in verdicts)

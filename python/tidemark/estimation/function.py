@@ -7,7 +7,6 @@ process keeps neither. The function travels by pickle, its module is imported af
 from __future__ import annotations
 
 import importlib
-import json
 import os
 import pickle
 import subprocess
@@ -21,6 +20,7 @@ from typing import Any
 from tidemark.estimation.answer import Estimate, EstimateError
 from tidemark.estimation.options import EstimateOptions
 from tidemark.gpus import DEFAULT_GPU, Gpu, find_gpu
+from tidemark.tape_saving import check_can_save
 
 # Set in the fresh process: a script without a guard would start another one for ever.
 INSIDE = "TIDEMARK_INSIDE_ESTIMATE"
@@ -34,6 +34,14 @@ class Job:
     program: bytes  # pickled: function and arguments
     main_file: str  # where __main__ is to be had from, if the function is from there
     path: list[str]
+
+
+@dataclass
+class Told:
+    """All that the fresh process tells."""
+
+    tape: bytes
+    failure: str  # the traceback
 
 
 def estimate(
@@ -65,6 +73,7 @@ def estimate(
         quiet=True,
     )
     check(options)
+    check_can_save(options.save)
     return run(Job(options, pickled(function, arguments), main_file(), sys.path[:]))
 
 
@@ -105,7 +114,7 @@ def pickled(function: Callable[..., Any], arguments: tuple[Any, ...]) -> bytes:
 
 def run(job: Job) -> Estimate:
     with tempfile.TemporaryDirectory() as folder:
-        question, answer = Path(folder) / "job", Path(folder) / "answer.json"
+        question, answer = Path(folder) / "job", Path(folder) / "answer"
         question.write_bytes(pickle.dumps(job))
         done = subprocess.run(
             [sys.executable, "-m", "tidemark.estimation.job", str(question), str(answer)],
@@ -113,7 +122,9 @@ def run(job: Job) -> Estimate:
         )
         if not answer.exists():
             raise EstimateError(f"the estimate's process ended with exit code {done.returncode}")
-        told = json.loads(answer.read_text())
-    if told["failure"]:
-        raise EstimateError(f"the function failed on virtual GPUs:\n{told['failure']}", told["facts"])
-    return Estimate(told["facts"])
+        told: Told = pickle.loads(answer.read_bytes())
+    found = Estimate(told.tape, job.options.top) if told.tape else None
+    if told.failure or found is None:
+        raise EstimateError(f"the function failed on virtual GPUs:\n{told.failure}",
+                            found.facts if found else None)
+    return found

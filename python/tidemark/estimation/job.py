@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 import runpy
 import sys
 from pathlib import Path
 from types import ModuleType
 
-from tidemark.estimation.function import Job
+from tidemark.estimation.function import Job, Told
 from tidemark.estimation.run import run_estimate
 
 
@@ -29,10 +28,10 @@ def main() -> None:
     job: Job = pickle.loads(Path(question).read_bytes())
     try:
         outcome = run_estimate(job.options, lambda: call(job))
-        told = {"facts": outcome.facts, "failure": outcome.failure}
+        told = Told(outcome.data, outcome.ending.traceback)
     except (RuntimeError, OSError) as error:
-        told = {"facts": {}, "failure": str(error)}
-    Path(answer).write_text(json.dumps(told))
+        told = Told(b"", str(error))
+    Path(answer).write_bytes(pickle.dumps(told))
 
 
 if __name__ == "__main__":

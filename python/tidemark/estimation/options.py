@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from dataclasses import dataclass, field
 
 from tidemark.gpus import CATALOGUE, DEFAULT_GPU, Gpu, find_gpu
-from tidemark.script_options import add_script, count
+from tidemark.script_options import (
+    RunParser,
+    add_report,
+    add_script,
+    count,
+    note_on_flags,
+    take_report,
+)
 
 EXAMPLES = """\
 examples:
   tidemark estimate train.py --batch-size 32      will it fit on one H100?
   tidemark estimate --gpu l4 train.py             on a smaller one?
+  tidemark estimate --gpu all train.py            on which GPU does it fit?
   tidemark estimate --steps 5 --save run.tape train.py
   tidemark estimate --world-size 8 train_ddp.py   as rank 0 of 8
   tidemark estimate -m mypackage.train --lr 1e-4  a module
 
 The script's own output goes to standard error, the report to standard output.
-Exit code: 0 it fits, 1 it does not, 2 it could not be run.
+Exit code: 0 it fits or is tight, 1 it does not fit, 2 nobody can tell: the script failed, was
+interrupted, or never touched a GPU.
 """
+
+
+EVERY_GPU = "all"
 
 
 @dataclass
@@ -39,6 +52,8 @@ class EstimateOptions:
     cuda_choices: bool = True
     top: int = 10
     depth: int = 3
+    detail: str = "brief"  # of the text
+    every_gpu: bool = False
 
 
 def _positive(text: str) -> int:
@@ -48,7 +63,10 @@ def _positive(text: str) -> int:
     return value
 
 
-def _gpu(text: str) -> Gpu:
+def _gpu(text: str) -> Gpu | None:
+    """None is every GPU."""
+    if text == EVERY_GPU:
+        return None
     try:
         return find_gpu(text)
     except ValueError as error:
@@ -56,7 +74,7 @@ def _gpu(text: str) -> Gpu:
 
 
 def make_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = RunParser(
         prog="tidemark estimate",
         description="Runs a PyTorch training script on virtual GPUs: real shapes, no GPU, no memory.",
         epilog=EXAMPLES,
@@ -64,7 +82,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     known = ", ".join(CATALOGUE)
     parser.add_argument("--gpu", type=_gpu, default=CATALOGUE[DEFAULT_GPU], metavar="NAME",
-                        help=f"{known}, or a .json file (default {DEFAULT_GPU})")
+                        help=f"{known}, a .json file, or all for a table of these (default {DEFAULT_GPU})")
     parser.add_argument("--gpus", type=_positive, default=1, metavar="N",
                         help="GPUs the script sees (default 1)")
     parser.add_argument("--world-size", type=_positive, default=1, metavar="N",
@@ -72,8 +90,8 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--rank", type=count, default=0, metavar="R", help="which rank to be")
     parser.add_argument("--steps", type=count, default=2, metavar="K",
                         help="optimizer steps to run, 0 = to the script's end (default 2)")
-    parser.add_argument("--save", default="", metavar="FILE.tape", help="write the tape as it goes")
-    parser.add_argument("--json", action="store_true", help="the report as JSON")
+    parser.add_argument("--save", default="", metavar="FILE.tape",
+                        help="write the tape as it goes; FILE.txt is its text form, at the end")
     parser.add_argument("--quiet", action="store_true", help="no progress line")
     parser.add_argument("--on-value", choices=("plausible", "zero", "bound", "error"),
                         default="plausible", help="what an unknown value is taken to be")
@@ -83,8 +101,7 @@ def make_parser() -> argparse.ArgumentParser:
                         help="take the kernels a CPU build takes (to compare with PyTorch's tools)")
     parser.add_argument("--top", type=count, default=10, metavar="N",
                         help="how many of the largest storages to list (default 10)")
-    parser.add_argument("--depth", type=count, default=3, metavar="N",
-                        help="levels of modules to show, 0 = all (default 3)")
+    add_report(parser)
     add_script(parser, "the training script")
     return parser
 
@@ -94,4 +111,10 @@ def parse_options(arguments: list[str]) -> EstimateOptions:
     parsed = parser.parse_args(arguments)
     if parsed.rank >= parsed.world_size:
         parser.error(f"--rank {parsed.rank} is not below --world-size {parsed.world_size}")
-    return EstimateOptions(**vars(parsed))
+    if note := note_on_flags(parser, parsed.script, parsed.arguments):
+        print(f"tidemark: note: {note}", file=sys.stderr)
+    every_gpu = parsed.gpu is None
+    if every_gpu and parsed.save:
+        parser.error("--save keeps the tape of one run, and --gpu all makes several")
+    parsed.gpu = parsed.gpu or CATALOGUE[DEFAULT_GPU]
+    return EstimateOptions(**take_report(parsed), every_gpu=every_gpu)

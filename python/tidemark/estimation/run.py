@@ -2,37 +2,49 @@
 
 from __future__ import annotations
 
-import json
-import sys
 import time
 from collections.abc import Callable
-from contextlib import redirect_stdout
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
+from tidemark._engine import Overview, read_bytes
 from tidemark.estimation.distributed import patch_distributed, set_environment
 from tidemark.estimation.options import EstimateOptions
 from tidemark.estimation.progress import Progress
-from tidemark.reporting.tape_facts import device_facts, module_facts
-from tidemark.user_script import StepsDone, run_script, script_traceback
+from tidemark.run_facts import (
+    Ending,
+    end_facts,
+    ending_of,
+    gpu_facts,
+    start_facts,
+    write_meta,
+)
+from tidemark.user_script import run_script
 from tidemark.virtual_cuda import close_gpus, library, open_gpus
 from tidemark.virtual_cuda.patches import Patches
 
-SCHEMA_VERSION = 1
+# For these CUDA's libraries take room of their own: cuBLAS, cuDNN, kernels of attention.
+OPERATORS_THAT_MATTER = {
+    "matmul": ["aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm", "aten::addbmm", "aten::mv",
+               "aten::addmv", "aten::dot", "aten::linear", "aten::_addmm_activation",
+               "aten::_int_mm", "aten::_scaled_mm", "aten::_grouped_mm"],
+    "convolution": ["aten::convolution", "aten::convolution_backward"],
+    "recurrent": ["aten::_cudnn_rnn"],
+    "attention": ["aten::_scaled_dot_product_flash_attention",
+                  "aten::_scaled_dot_product_efficient_attention",
+                  "aten::_scaled_dot_product_cudnn_attention"],
+}
 
 
 @dataclass
 class Outcome:
-    """What a run gave: `failure` is the script's own traceback, if it raised."""
+    """What a run gave, and how it ended."""
 
-    facts: dict[str, Any] = field(default_factory=dict)
-    failure: str = ""
+    data: bytes  # its tape
+    ending: Ending
+    unsaved: str = ""  # why the tape's file was not written to its end
 
-    @property
-    def exit_code(self) -> int:
-        if self.failure:
-            return 2
-        return 0 if self.facts["fits"] else 1
+    def report(self, top: int, depth: int) -> Overview:
+        return read_bytes(self.data, "estimate").report(top=top, depth=depth)
 
 
 def run_estimate(options: EstimateOptions, program: Callable[[], None] | None = None) -> Outcome:
@@ -50,6 +62,7 @@ def run_estimate(options: EstimateOptions, program: Callable[[], None] | None = 
     from tidemark.estimation.modules import ModuleCalls
     from tidemark.estimation.steps import OptimizerSteps
 
+    write_meta(library().set_meta, known_before(options))
     progress = Progress(options.steps, options.quiet)
     steps = OptimizerSteps(options.steps, progress.step)
     modules = ModuleCalls()
@@ -58,65 +71,47 @@ def run_estimate(options: EstimateOptions, program: Callable[[], None] | None = 
         patch_distributed(patches, options.world_size, options.rank)
         steps.watch()
         modules.watch()
-        failure = failure_of(
+        progress.start()
+        ending = ending_of(error_of(
             program or (lambda: run_script(options.script, options.arguments, options.module))
-        )
+        ))
     finally:
         modules.stop()
         steps.stop()
-        progress.clear()
+        progress.stop()
         patches.restore()
         close_gpus()
-    facts = gather_facts(options, steps.done, failure, time.monotonic() - started)
-    facts["modules"] = module_facts(json.loads(library().finish(options.depth)))
-    return Outcome(facts, failure)
+    wall = time.monotonic() - started
+    write_meta(library().set_meta, known_after(ending, steps.done, wall, options.gpus))
+    data = library().finish()
+    problem = library().save_problem()
+    unsaved = (f"{options.save}: cannot write: {problem}; the tape ends there, the report does not"
+               if problem else "")
+    return Outcome(data, ending, unsaved)
 
 
-def failure_of(program: Callable[[], None]) -> str:
-    """Runs it; the traceback if it failed, else nothing."""
+def error_of(program: Callable[[], None]) -> BaseException | None:
+    """Runs it; what came out of it, if anything did."""
     try:
-        with redirect_stdout(sys.stderr):
-            program()
-    except StepsDone:
-        return ""
-    except SystemExit as ended:
-        return "" if ended.code in (None, 0) else f"the script ended with exit code {ended.code}\n"
+        program()
     except BaseException as error:
-        return script_traceback(error)
-    return ""
+        return error
+    return None
 
 
-def gather_facts(options: EstimateOptions, steps: int, failure: str, wall: float) -> dict[str, Any]:
-    import torch
-
-    peak = json.loads(library().peak_json())
-    devices = [device_facts(device, options.top) for device in peak["devices"]]
-    capacity = options.gpu.memory_bytes
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "report": "estimate",
-        "torch_version": torch.__version__,
-        "gpu": {"name": options.gpu.name, "memory_bytes": capacity},
-        "world_size": options.world_size,
-        "rank": options.rank,
-        "steps": steps,
-        "ops": library().ops(),
-        "wall_seconds": round(wall, 3),
-        "fits": not failure and all(d["peak_allocated_bytes"] <= capacity for d in devices),
-        "out_of_memory_at": library().out_of_memory(),
-        "devices": devices,
-        "depth": options.depth,
-        "modules": [],
-        "not_seen": not_seen(options, steps),
-        "diagnostics": peak["diagnostics"] + library().diagnostics(),
-    }
+def known_before(options: EstimateOptions) -> dict[str, object]:
+    gpu = options.gpu
+    return start_facts("estimate", options.rank, options.world_size) | gpu_facts(
+        gpu.name, gpu.memory_bytes, (gpu.major, gpu.minor), options.gpus)
 
 
-def not_seen(options: EstimateOptions, steps: int) -> list[str]:
-    """What a run that was ended early cannot tell."""
-    if options.steps == 0:
-        return []
-    return [
-        f"everything after optimizer step {steps}: validation, saving, longer batches "
-        "(--steps 0 runs to the script's end)"
-    ]
+def known_after(ending: Ending, steps: int, wall: float, gpus: int) -> dict[str, object]:
+    births = sum(library().counters(gpu)["births"] for gpu in range(gpus))
+    facts = end_facts(ending, steps, wall) | {"run.ops": library().ops(), "used.gpu": births > 0}
+    for name, operators in OPERATORS_THAT_MATTER.items():
+        facts[f"used.{name}"] = library().has_called(operators)
+    first = library().out_of_memory()
+    if first:
+        for name in ("device", "wanted_bytes", "allocated_bytes", "event"):
+            facts[f"oom.{name}"] = first[name]
+    return facts

@@ -1,35 +1,37 @@
-"""Follows the optimizer: phases, categories, and the end after the wanted number of steps."""
+"""Follows optimizers: phases, categories, and the end after the wanted number of steps."""
 
 from __future__ import annotations
 
 from typing import Any, Callable
+from weakref import WeakKeyDictionary
 
-import torch
+from torch.optim import Optimizer
+from torch.optim.optimizer import (
+    register_optimizer_step_post_hook,
+    register_optimizer_step_pre_hook,
+)
 
 from tidemark.estimation.labels import label
+from tidemark.optimizer_steps import WantedSteps, state_tensors, steps_under_way
 from tidemark.user_script import StepsDone
 from tidemark.virtual_cuda.library import library
-from tidemark.virtual_cuda.patches import Patches
 
 
 class OptimizerSteps:
-    """Counts each optimizer's steps; done when every optimizer that steps has made `wanted`."""
+    """Ends the script when every optimizer that steps has made `wanted` steps; 0 never does."""
 
     def __init__(self, wanted: int, on_step: Callable[[int], None]) -> None:
-        self.wanted = wanted
-        self.done = 0
+        self._wanted = WantedSteps(wanted)
         self._on_step = on_step
-        self._counts: dict[int, int] = {}
         self._handles: list[Any] = []
-        self._labelled: dict[int, tuple[int, int]] = {}
-        self._patches = Patches()
+        self._labelled: WeakKeyDictionary[Optimizer, tuple[int, int]] = WeakKeyDictionary()
+
+    @property
+    def done(self) -> int:
+        """Training steps: a forward begins one, the optimizer's step ends it."""
+        return int(library().steps_done())
 
     def watch(self) -> None:
-        from torch.optim.optimizer import (
-            register_optimizer_step_post_hook,
-            register_optimizer_step_pre_hook,
-        )
-
         self._handles = [
             register_optimizer_step_pre_hook(self._before),
             register_optimizer_step_post_hook(self._after),
@@ -39,50 +41,28 @@ class OptimizerSteps:
         for handle in self._handles:
             handle.remove()
         self._handles = []
-        self._patches.restore()
 
-    def _before(self, optimizer: torch.optim.Optimizer, *_: Any) -> None:
-        if self._labelled.get(id(optimizer)) != sizes_of(optimizer):
+    def _before(self, optimizer: Optimizer, *_: Any) -> None:
+        if self._labelled.get(optimizer) != sizes_of(optimizer):
             for group in optimizer.param_groups:
                 for parameter in group["params"]:
                     label(parameter, "Parameter")
                     label(parameter.grad, "Gradient")
-            self._label_as_it_comes(type(optimizer))
-        library().enter_optimizer()
+        if steps_under_way() == 1:
+            library().enter_optimizer()
 
-    def _label_as_it_comes(self, kind: type[torch.optim.Optimizer]) -> None:
-        """PyTorch's optimizers make their state at the beginning of the first step: from then on it
-        is state, not scratch. That of others is labelled after the step."""
-        make_state = vars(kind).get("_init_group")
-        if make_state is None or hasattr(make_state, "is_labelling"):
+    def _after(self, optimizer: Optimizer, *_: Any) -> None:
+        if library().has_born_in_optimizer() or self._labelled.get(optimizer) != sizes_of(optimizer):
+            label(state_tensors(optimizer), "OptimizerState")
+            self._labelled[optimizer] = sizes_of(optimizer)
+        if steps_under_way() > 1:
             return
-
-        def labelling(optimizer: torch.optim.Optimizer, *args: Any, **kwargs: Any) -> Any:
-            made = make_state(optimizer, *args, **kwargs)
-            if self._labelled.get(id(optimizer)) != sizes_of(optimizer):
-                label_state(optimizer)
-            return made
-
-        labelling.is_labelling = True  # type: ignore[attr-defined]
-        self._patches.set(kind, "_init_group", labelling)
-
-    def _after(self, optimizer: torch.optim.Optimizer, *_: Any) -> None:
         library().leave_optimizer()
-        if self._labelled.get(id(optimizer)) != sizes_of(optimizer):
-            label_state(optimizer)
-            self._labelled[id(optimizer)] = sizes_of(optimizer)
-        self._counts[id(optimizer)] = self._counts.get(id(optimizer), 0) + 1
-        self.done = min(self._counts.values())
         self._on_step(self.done)
-        if self.wanted and self.done >= self.wanted:
+        if self._wanted.are_made(optimizer):
             raise StepsDone
 
 
-def label_state(optimizer: torch.optim.Optimizer) -> None:
-    for state in optimizer.state.values():
-        label(state, "OptimizerState")
-
-
-def sizes_of(optimizer: torch.optim.Optimizer) -> tuple[int, int]:
+def sizes_of(optimizer: Optimizer) -> tuple[int, int]:
     """Parameters and states stay what they are from step to step, unless there are more of them."""
     return sum(len(group["params"]) for group in optimizer.param_groups), len(optimizer.state)

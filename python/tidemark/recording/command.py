@@ -2,48 +2,51 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 import sys
-from contextlib import redirect_stdout
 from typing import Any
 
+from tidemark._engine import Overview
 from tidemark.recording.options import RecordOptions, parse_options
-from tidemark.recording.report import text_report
-from tidemark.user_script import StepsDone, run_script, script_traceback, why_not_a_script
-
-USAGE_ERROR = 2
+from tidemark.report_output import COULD_NOT_RUN, ReportOutput, take_standard_output
+from tidemark.run_facts import INTERRUPTED, ending_of, tell
+from tidemark.tape_saving import refusal
+from tidemark.user_script import StepsDone, run_script, why_not_a_script
 
 
 def main(arguments: list[str]) -> int:
     options = parse_options(arguments)
     if problem := why_not_a_script(options.script, options.module):
         print(f"tidemark: {problem}", file=sys.stderr)
-        return USAGE_ERROR
+        return COULD_NOT_RUN
+    output = take_standard_output()
+    if output is None:
+        return COULD_NOT_RUN
     from tidemark.recording.tracking import Tracking
 
-    tracking = Tracking(save=options.save, operators=options.operators)
-    error = error_of(options, tracking)
-    if error is not None and not isinstance(error, SystemExit):
-        sys.stderr.write(script_traceback(error))
-        print("tidemark: the script failed; what was known up to then follows", file=sys.stderr)
-    print_report(options, tracking)
-    return exit_code_of(error)
+    try:
+        tracking = Tracking(save=options.save, operators=options.operators)
+    except OSError as error:
+        print(f"tidemark: {refusal(options.save, error)}", file=sys.stderr)
+        return COULD_NOT_RUN
+    tracking.tell = say
+    ended_with = error_of(options, tracking)
+    tell(ending_of(ended_with))
+    written = output.write(report_of(options, tracking, output))
+    if options.save:
+        print(f"tidemark: the tape is {options.save}", file=sys.stderr)
+    return exit_code_of(ended_with) if written else COULD_NOT_RUN
+
+
+def say(text: str) -> None:
+    print(f"tidemark: {text}", file=sys.stderr)
 
 
 def error_of(options: RecordOptions, tracking: Any) -> BaseException | None:
-    """Runs the script; its error, if it ended with one."""
-
-    def count_step(steps: int) -> None:
-        if options.steps and steps >= options.steps:
-            raise StepsDone
-
-    tracking.on_step(count_step)
+    """Runs the script; what came out of it, if anything did."""
+    tracking.end_after(options.steps)
     try:
-        with redirect_stdout(sys.stderr), tracking:
+        with tracking:
             run_script(options.script, options.arguments, options.module)
-    except StepsDone:
-        return None
     except BaseException as error:
         return error
     return None
@@ -51,21 +54,18 @@ def error_of(options: RecordOptions, tracking: Any) -> BaseException | None:
 
 def exit_code_of(error: BaseException | None) -> int:
     """The script's own, as Python gives it."""
-    if error is None:
+    if error is None or isinstance(error, StepsDone):
         return 0
-    if not isinstance(error, SystemExit):
-        return 1
-    if error.code is None or isinstance(error.code, int):
+    if isinstance(error, KeyboardInterrupt):
+        return INTERRUPTED
+    if isinstance(error, SystemExit) and isinstance(error.code, int | None):
         return error.code or 0
-    print(error.code, file=sys.stderr)
     return 1
 
 
-def print_report(options: RecordOptions, tracking: Any) -> None:
-    facts = tracking.facts(options.depth)
+def report_of(options: RecordOptions, tracking: Any, output: ReportOutput) -> str:
+    answer: Overview = tracking.overview(options.depth)
     if options.json:
-        print(json.dumps(facts, indent=2))
-    else:
-        sys.stdout.write(text_report(facts, shutil.get_terminal_size((80, 24)).columns))
-    if options.save:
-        print(f"tidemark: the tape is {options.save}", file=sys.stderr)
+        return answer.to_json()
+    return answer.to_text(width=output.width, colour=output.colour, detail=options.detail,
+                          tape=options.save)

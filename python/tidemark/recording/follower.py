@@ -21,6 +21,7 @@ from torch.optim.optimizer import (
     register_optimizer_step_pre_hook,
 )
 
+from tidemark.optimizer_steps import state_tensors, steps_under_way
 from tidemark.recording.library import _recorder, inner_tensors
 from tidemark.recording.names import ModuleNames
 from tidemark.recording.resizes import ResizeFollower
@@ -52,8 +53,7 @@ class Follower:
         self._hooked: dict[int, tuple[Any, tuple[Any, ...]]] = {}
         self.names_owners = False
         self.labels_arriving = False  # gradients, before they are accumulated
-        self.steps = 0
-        self.on_step: Callable[[int], None] = lambda steps: None
+        self.on_step: Callable[[optim.Optimizer], None] = lambda optimizer: None
         self._in_step = False
         self._without_gradient: dict[int, weakref.ref[nn.Parameter]] = {}
         self._unwatched: dict[int, Any] = {}
@@ -133,7 +133,7 @@ class Follower:
             known.stats = self._meet(known, self.names.name_of(module))
         if not known.is_labelled:
             self._label_tree(module)
-        if self._in_step and not _step_is_running():
+        if self._in_step and not steps_under_way():
             self._end_step()
         if self._without_gradient:
             self._hook_thawed()
@@ -190,9 +190,11 @@ class Follower:
         self.tracker.set_owner("")
 
     def label_optimizer(self, optimizer: optim.Optimizer) -> None:
-        self.label(optimizer.state, "OptimizerState")
+        self.label(state_tensors(optimizer), "OptimizerState")
 
     def before_step(self, optimizer: optim.Optimizer, *_: Any) -> None:
+        if steps_under_way() > 1:
+            return
         self._in_step = True
         self.calls.set_wary(True)
         self.tracker.begin_optimizer()
@@ -200,12 +202,12 @@ class Follower:
     def after_step(self, optimizer: optim.Optimizer, *_: Any) -> None:
         try:
             self.label_optimizer(optimizer)
+            if steps_under_way() > 1:
+                return
             self._end_step()
-            self.tracker.check_tape()
         except Exception as problem:
             self._give_up(problem)
-        self.steps += 1
-        self.on_step(self.steps)
+        self.on_step(optimizer)
 
     def _end_step(self) -> None:
         self._in_step = False
@@ -284,12 +286,6 @@ def _untraced_hook(hook: Callable[[Any, Any, Any], None]) -> Callable[[Any, Any,
             hook(module, inputs, outputs)
 
     return after_forward
-
-
-def _step_is_running() -> bool:
-    """Whether an optimizer's step is on the stack: a step that raised never says that it ended."""
-    file = sys.modules[optim.Optimizer.__module__].__file__
-    return any(f.f_code.co_name == "wrapper" and f.f_code.co_filename == file for f in _frames())
 
 
 def _call_is_running(module: nn.Module) -> bool:

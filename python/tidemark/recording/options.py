@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from dataclasses import dataclass, field
 
-from tidemark.script_options import add_script, count
+from tidemark.script_options import (
+    RunParser,
+    add_report,
+    add_script,
+    count,
+    note_on_flags,
+    take_report,
+)
 
 EXAMPLES = """\
 examples:
@@ -27,11 +35,12 @@ class RecordOptions:
     save: str = ""
     json: bool = False
     depth: int = 3
+    detail: str = "brief"  # of the text
     operators: bool = False
 
 
 def parse_options(arguments: list[str]) -> RecordOptions:
-    parser = argparse.ArgumentParser(
+    parser = RunParser(
         prog="tidemark record",
         description="Runs a PyTorch script as it is and records where its memory goes.",
         epilog=EXAMPLES,
@@ -39,11 +48,13 @@ def parse_options(arguments: list[str]) -> RecordOptions:
     )
     parser.add_argument("--steps", type=count, default=0, metavar="K",
                         help="end after K optimizer steps, 0 = at the script's end (default)")
-    parser.add_argument("--save", default="", metavar="FILE.tape", help="keep the tape")
-    parser.add_argument("--json", action="store_true", help="the report as JSON")
-    parser.add_argument("--depth", type=count, default=3, metavar="N",
-                        help="how deep the tree of modules is shown, 0 = all (default 3)")
+    parser.add_argument("--save", default="", metavar="FILE.tape",
+                        help="keep the tape; FILE.txt is its text form")
+    add_report(parser)
     parser.add_argument("--operators", action="store_true",
                         help="tell what lives only inside operators (Workspace) from their results")
     add_script(parser, "the script")
-    return RecordOptions(**vars(parser.parse_args(arguments)))
+    parsed = parser.parse_args(arguments)
+    if note := note_on_flags(parser, parsed.script, parsed.arguments):
+        print(f"tidemark: note: {note}", file=sys.stderr)
+    return RecordOptions(**take_report(parsed))

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, TextIO
-
-import torch
 
 _WORDS = ("Parameter", "Buffer", "Gradient", "Activation", "Temporary", "OptimizerState", "Other")
 
 
-def is_out_of_memory(error: BaseException) -> bool:
-    """PyTorch has a type for accelerators; the CPU's allocator only says it in words."""
-    return isinstance(error, torch.OutOfMemoryError) or (
-        isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
+_SIZES = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+
+
+def told_by_gpu(message: str) -> tuple[int, str]:
+    """The bytes and the device in the message of CUDA's allocator; 0 and "the GPU" if it has none."""
+    wanted = re.search(r"allocate ([0-9.]+) (bytes|[KMGT]iB)", message)
+    device = re.search(r"GPU ([0-9]+)", message)
+    return (
+        int(float(wanted[1]) * _SIZES[wanted[2]]) if wanted else 0,
+        f"cuda:{device[1]}" if device else "the GPU",
     )
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
+import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,10 +16,13 @@ from torch import nn, optim
 from torch.utils._pytree import tree_leaves
 
 import tidemark
+from tidemark.optimizer_steps import WantedSteps
 from tidemark.recording.follower import FollowedModule, Follower
 from tidemark.recording.library import _recorder
-from tidemark.recording.out_of_memory import is_out_of_memory, report_out_of_memory
-from tidemark.recording.report import facts_of, text_report
+from tidemark.recording.out_of_memory import report_out_of_memory, told_by_gpu
+from tidemark.run_facts import end_facts, ending_of, gpu_facts, start_facts, write_meta
+from tidemark.tape_saving import check_can_save, is_text, open_whole, told
+from tidemark.user_script import StepsDone
 
 ON_OUT_OF_MEMORY = ("report", "ignore")
 
@@ -24,21 +30,30 @@ ON_OUT_OF_MEMORY = ("report", "ignore")
 class Tracking:
     """A program that is being followed; a context manager that can be entered again.
 
-    `tape` is there after the last exit. Everything created inside is followed; what existed before
-    is, if it is named here or belongs to a module that is called or an optimizer that steps.
+    Everything created inside is followed; what existed before is, if it is named here or belongs to
+    a module that is called or an optimizer that steps. Each time the block is left, the file is a
+    whole tape; entered again, the tape goes on where it was. `tape` ends it for good.
     """
 
     def __init__(self, *external: Any, save: str = "", oom: str = "report",
                  operators: bool = False) -> None:
         if oom not in ON_OUT_OF_MEMORY:
             raise ValueError(f"oom must be one of {', '.join(ON_OUT_OF_MEMORY)}, not {oom}")
+        check_can_save(save)
         self._oom = oom
-        self._folder = None if save else tempfile.TemporaryDirectory(prefix="tidemark-")
-        self.path = Path(save) if save else Path(self._folder.name) / "run.tape"  # type: ignore[union-attr]
+        self._save = save
+        self._folder: Any = None
+        self.path = Path(save)  # of the binary tape
+        if not save or is_text(save):
+            self._folder = tempfile.TemporaryDirectory(prefix="tidemark-")
+            self.path = Path(self._folder.name) / "run.tape"
+        self._told_unsaved = False
+        self.tell: Callable[[str], None] = warn  # what a full disk did
         self._tracker = _recorder.Tracker(tape=str(self.path), operators=operators)
         self._follower = Follower(self._tracker, self._meet)
         self._follower.names_owners = True
         self._depth = 0
+        self._started = 0.0
         self._tape: tidemark.Tape | None = None
         self.add(*external)
 
@@ -56,6 +71,8 @@ class Tracking:
         if self._tape is not None:
             raise RuntimeError("this tracking was finished; make a new one")
         if self._depth == 0:
+            self._started = self._started or time.monotonic()
+            write_meta(self._tracker.set_meta, start_facts("record", *place_among_ranks()))
             self._follower.start(outputs=torch._guards.active_fake_mode() is not None)
         self._depth += 1
         return self
@@ -64,33 +81,61 @@ class Tracking:
         self._depth -= 1
         if self._depth > 0:
             return
-        ran_out = error is not None and is_out_of_memory(error)
+        ending = ending_of(error)
+        ran_out = ending.how == "out-of-memory"
         if ran_out and self._tracker.out_of_memory is None:
             # A GPU's allocator cannot be listened to while it fails; its tensors are still here.
-            self._tracker.capture_out_of_memory(0, "the GPU")
+            self._tracker.capture_out_of_memory(*told_by_gpu(ending.failure))
         self._follower.stop()
+        known = end_facts(ending, self.steps, time.monotonic() - self._started) | real_gpu_facts()
+        write_meta(self._tracker.set_meta, known)
+        self._close_tape()
         if self._oom == "report" and ran_out:
-            report_out_of_memory(self._tracker.out_of_memory, str(self.path), sys.stderr)
+            path = self._save or str(self.path)
+            report_out_of_memory(self._tracker.out_of_memory, path, sys.stderr)
             self.finish()
 
     def finish(self) -> tidemark.Tape:
         """Closes the tape and returns it; nothing can be tracked afterwards."""
         if self._tape is None:
             self._tracker.finish()
-            self._tape = tidemark.open(str(self.path))
+            self._tape = open_whole(self.path, self._tracker.unsaved)
         return self._tape
+
+    def _close_tape(self) -> None:
+        """Makes the file whole, as far as the disk lets us."""
+        self._tracker.close_tape()
+        unsaved = self._tracker.unsaved
+        if unsaved is not None and unsaved["problem"]:
+            self._tell_once(told(self._save or str(self.path), unsaved, self._tracker.events))
+        if is_text(self._save):
+            text = open_whole(self.path, unsaved).to_text()
+            try:
+                Path(self._save).write_text(text, encoding="utf-8")
+            except OSError as error:
+                self._tell_once(f"{self._save}: cannot write: {error.strerror}; the tape is not kept")
+
+    def _tell_once(self, problem: str) -> None:
+        if not self._told_unsaved:
+            self.tell(problem)
+        self._told_unsaved = True
 
     @property
     def tape(self) -> tidemark.Tape:
         return self.finish()
 
-    def facts(self, depth: int = 3) -> dict[str, Any]:
-        """Peak, owners and modules down to a depth (0: all), as `tidemark record --json` has them."""
-        return facts_of(self.tape, self.steps, depth)
+    def overview(self, depth: int = 3) -> tidemark.Overview:
+        """The first look at the tape: peak, what it is made of, modules down to a depth (0: all)."""
+        return self.tape.report(depth=depth)
 
-    def report(self, depth: int = 3, width: int = 80) -> str:
-        """The same as text, as `tidemark record` prints it."""
-        return text_report(self.facts(depth), width)
+    def facts(self, depth: int = 3) -> dict[str, Any]:
+        """The same as plain data, as `tidemark record --json` has it."""
+        return self.overview(depth).to_dict()
+
+    def report(self, depth: int | None = None, width: int = 80) -> str:
+        """The same as text, as `tidemark record` prints it; with a depth, all modules down to it."""
+        return self.overview(3 if depth is None else depth).to_text(
+            width=width, detail="brief" if depth is None else "modules", tape=self._save)
 
     @property
     def current(self) -> dict[str, dict[str, int]]:
@@ -103,17 +148,46 @@ class Tracking:
         return _by_category(self._tracker.peak())
 
     def on_step(self, action: Callable[[int], None]) -> None:
-        """Calls this after every optimizer step, with their number."""
-        self._follower.on_step = action
+        """Calls this after every optimizer step, with the number of training steps so far."""
+        self._follower.on_step = lambda optimizer: action(self.steps)
+
+    def end_after(self, steps: int) -> None:
+        """Raises StepsDone when every optimizer that steps has made so many; 0 never does."""
+        wanted = WantedSteps(steps)
+
+        def count(optimizer: optim.Optimizer) -> None:
+            if wanted.are_made(optimizer):
+                raise StepsDone
+
+        self._follower.on_step = count
 
     @property
     def steps(self) -> int:
-        """Optimizer steps so far."""
-        return self._follower.steps
+        """Training steps so far: a forward begins one, the optimizer's step ends it."""
+        return self._tracker.steps_done
 
     def _meet(self, module: FollowedModule, name: str) -> str:
         self._tracker.set_name(module.number, name)
         return name
+
+
+def warn(problem: str) -> None:
+    warnings.warn(f"tidemark: {problem}", RuntimeWarning, stacklevel=5)
+
+
+def place_among_ranks() -> tuple[int, int]:
+    """Rank and world size, as torchrun tells them."""
+    rank, size = os.environ.get("RANK", ""), os.environ.get("WORLD_SIZE", "")
+    return int(rank) if rank.isdecimal() else 0, int(size) if size.isdecimal() else 1
+
+
+def real_gpu_facts() -> dict[str, object]:
+    """Of the GPU the program uses; nothing if it uses none, since asking would wake one up."""
+    if not torch.cuda.is_available() or not torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+        return {"used.gpu": False}
+    gpu = torch.cuda.get_device_properties(torch.cuda.current_device())
+    return {"used.gpu": True} | gpu_facts(gpu.name, gpu.total_memory, (gpu.major, gpu.minor),
+                                          torch.cuda.device_count())
 
 
 _WORDS = ("Parameter", "Buffer", "Gradient", "Activation", "Temporary", "OptimizerState", "Other")

@@ -20,7 +20,7 @@
 namespace tidemark::cases {
 namespace {
 
-constexpr TextStyle kStyle{.width = 80, .colour = false, .units = Units::B};
+const TextStyle kStyle{.width = 80, .colour = false, .units = Units::B};
 
 template <class OptionsOf>
 OptionsOf selected(const Options& options) {

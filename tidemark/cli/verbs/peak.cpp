@@ -12,6 +12,8 @@ Action prepare(CLI::App& parser) {
   add_bind(parser, asked->dimensions);
   add_selection(parser, asked->options);
   add_top(parser, asked->options.top, "of the largest storages");
+  add_depth(parser, asked->options.depth);
+  add_full(parser, asked->output);
   add_output(parser, asked->output);
   return answering(asked, &find_peak);
 }

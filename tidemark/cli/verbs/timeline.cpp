@@ -2,7 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "tidemark/cli/question.h"
-#include "tidemark/engine/analyses/timeline.h"
+#include "tidemark/engine/analyses/overview.h"
 #include "tidemark/cli/verbs/catalogue.h"
 
 namespace tidemark::cli {
@@ -23,7 +23,7 @@ void add_axis(CLI::App& parser, TimelineAxis& axis) {
 
 Action prepare(CLI::App& parser) {
   auto asked = ask<TimelineOptions>();
-  asked->options.columns = chart_columns();
+  asked->options.columns = OverviewOptions().columns;
   add_file(parser, asked->file);
   add_bind(parser, asked->dimensions);
   add_selection(parser, asked->options);

@@ -1,19 +1,12 @@
 // `tidemark verify`: is the tape sound?
 #include "tidemark/engine/tape/verify.h"
 
-#include <algorithm>
-
 #include "tidemark/cli/input.h"
 #include "tidemark/cli/print.h"
 #include "tidemark/cli/verbs/catalogue.h"
 
 namespace tidemark::cli {
 namespace {
-
-bool has_violations(const Diagnostics& found) {
-  return std::any_of(found.all().begin(), found.all().end(),
-                     [](const Diagnostic& d) { return d.severity != Severity::Note; });
-}
 
 // What the reader could not do right counts as much as what the events do wrong.
 Diagnostics find_violations(const Tape& tape) {
@@ -33,7 +26,7 @@ Action prepare(CLI::App& parser) {
   return [given] {
     const Diagnostics found = answer_for(given->file, find_violations);
     print_answer(found, given->output);
-    return has_violations(found) ? kFound : kOk;
+    return found.problems().empty() ? kOk : kFound;
   };
 }
 

@@ -1,56 +1,13 @@
 // Follows each device's peak, and explains it when asked.
 #include "tidemark/engine/analyses/peak.h"
 
-#include <algorithm>
-#include <map>
-
 #include "tidemark/engine/analyses/feed.h"
 #include "tidemark/engine/analyses/naming.h"
+#include "tidemark/engine/analyses/peak_shares.h"
 #include "tidemark/engine/analyses/selection.h"
-#include "tidemark/engine/base/saturating.h"
 #include "tidemark/engine/replay/peak_keeper.h"
 
 namespace tidemark {
-namespace {
-
-// The largest by allocated bytes; the storage's number makes the order of equals fixed.
-std::vector<StorageFact> largest_of(std::vector<LiveStorage> alive, std::size_t top,
-                                    const Tables& tables) {
-  const auto larger = [&](const LiveStorage& a, const LiveStorage& b) {
-    const std::int64_t bytes_a = allocated_bytes(tables, a.state);
-    const std::int64_t bytes_b = allocated_bytes(tables, b.state);
-    return bytes_a != bytes_b ? bytes_a > bytes_b : a.storage < b.storage;
-  };
-  const auto end = alive.begin() + static_cast<std::ptrdiff_t>(std::min(top, alive.size()));
-  std::partial_sort(alive.begin(), end, alive.end(), larger);
-  std::vector<StorageFact> facts;
-  for (auto one = alive.begin(); one != end; ++one) facts.push_back(describe(tables, *one));
-  return facts;
-}
-
-// A storage belongs to the scope that labelled it last, else to the one it was born in.
-std::vector<ScopeShare> shares_of(const std::vector<LiveStorage>& alive, const Tables& tables) {
-  std::map<ScopeId, ScopeShare> by_scope;
-  for (const LiveStorage& one : alive) {
-    ScopeShare& share = by_scope[one.owner];
-    const std::int64_t bytes = allocated_bytes(tables, one.state);
-    std::int64_t& category = share.categories[static_cast<std::size_t>(one.state.category)];
-    share.allocated_bytes = add_saturating(share.allocated_bytes, bytes);
-    category = add_saturating(category, bytes);
-  }
-  std::vector<ScopeShare> shares;
-  for (auto& [scope, share] : by_scope) {
-    share.scope = tables.scope_path(scope);
-    shares.push_back(std::move(share));
-  }
-  std::stable_sort(shares.begin(), shares.end(), [](const ScopeShare& a, const ScopeShare& b) {
-    return a.allocated_bytes > b.allocated_bytes;
-  });
-  return shares;
-}
-
-}  // namespace
-
 struct PeakAccumulator::State {
   PeakOptions options;
   Ledger ledger;
@@ -83,16 +40,18 @@ struct PeakAccumulator::State {
 
   DevicePeak explain(const PeakKeeper& keeper) const {
     const Tables& tables = ledger.tables();
-    std::vector<LiveStorage> alive = keeper.alive_at_peak(live);
-    std::vector<ScopeShare> owners = shares_of(alive, tables);
+    const std::vector<LiveStorage> alive = keeper.alive_at_peak(live);
     return {.device = device_name(tables, keeper.device()),
             .allocated_bytes = keeper.row().allocated,
             .requested_bytes = keeper.row().requested,
             .at = describe(tables, keeper.at(), keeper.event()),
             .categories = keeper.row().by_category,
             .alive_count = static_cast<std::int64_t>(alive.size()),
-            .largest = largest_of(std::move(alive), options.top, tables),
-            .owners = std::move(owners)};
+            .largest = largest_of(alive, options.top, tables),
+            .owners = owners_of(alive, tables),
+            .modules = modules_of(alive, options.depth, tables),
+            .sites = sites_of(alive, options.top, tables),
+            .lines = lines_of(alive, options.top, tables)};
   }
 };
 

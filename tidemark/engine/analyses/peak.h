@@ -10,7 +10,8 @@
 namespace tidemark {
 
 struct PeakOptions : Selection {
-  std::size_t top = 10;  // how many of the largest storages
+  std::size_t top = 10;   // how many of the largest storages, sites and source lines
+  std::size_t depth = 3;  // of the tree of modules; 0: all
 };
 
 // Fed event by event while a run goes on. The tables must outlive it.

@@ -10,18 +10,39 @@
 namespace tidemark {
 namespace {
 
-void add_device(ScopeBytes& sum, const DeviceSpan& call, bool is_first) {
-  if (is_first) sum.before = call.before;
-  sum.after = call.after;
-  sum.grown = add_saturating(sum.grown, subtract_saturating(call.after, call.before));
-  if (sum.peak_event >= 0 && call.peak.allocated <= sum.peak) return;
+// Of equal peaks the first is told, and a call that ends later may have it.
+void add_peak(ScopeBytes& sum, const DeviceSpan& call) {
+  const bool is_first = call.peak.allocated == sum.peak && call.peak_event < sum.peak_event;
+  if (sum.peak_event >= 0 && call.peak.allocated <= sum.peak && !is_first) return;
   sum.peak = call.peak.allocated;
   sum.peak_categories = call.peak.by_category;
   sum.peak_event = call.peak_event;
 }
 
+// A device without a row in the call was empty all the while.
+void add_device(ScopeBytes& sum, const DeviceSpan* call, bool is_first) {
+  const std::int64_t before = call ? call->before : 0, after = call ? call->after : 0;
+  if (is_first) sum.before = before;
+  sum.after = after;
+  sum.grown = add_saturating(sum.grown, subtract_saturating(after, before));
+  if (call) add_peak(sum, *call);
+}
+
+// Both lists are in the order of device numbers.
+void add_devices(std::vector<CallSum::OnDevice>& sums, const std::vector<DeviceSpan>& call,
+                 bool is_first) {
+  auto row = call.begin();
+  for (std::size_t i = 0; i < sums.size() || row != call.end(); ++i) {
+    if (i == sums.size() || (row != call.end() && row->device < sums[i].device))
+      sums.insert(sums.begin() + static_cast<std::ptrdiff_t>(i), {row->device, {}});
+    const bool has_row = row != call.end() && row->device == sums[i].device;
+    add_device(sums[i].bytes, has_row ? &*row++ : nullptr, is_first);
+  }
+}
+
 // Calls come in the order of their ends, so the first to begin may come late.
-void add_call(ScopeCalls& sum, const ScopeSpan& call, std::int64_t number) {
+void add_call(CallSum& to, const ScopeSpan& call, std::int64_t number) {
+  ScopeCalls& sum = to.calls;
   const bool is_first = sum.calls == 0 || call.begin.event < sum.first_event;
   if (is_first) sum.first_event = call.begin.event;
   if (sum.calls++ == 0) sum.first_call = number;
@@ -29,25 +50,20 @@ void add_call(ScopeCalls& sum, const ScopeSpan& call, std::int64_t number) {
   sum.last_event = call.end.event;
   sum.input_bytes = add_saturating(sum.input_bytes, call.input_bytes);
   sum.output_bytes = add_saturating(sum.output_bytes, call.output_bytes);
-  sum.devices.resize(std::max(sum.devices.size(), call.devices.size()));
-  for (std::size_t d = 0; d < call.devices.size(); ++d)
-    add_device(sum.devices[d], call.devices[d], is_first);
+  add_devices(to.devices, call.devices, is_first);
 }
 
-ScopeCalls& sum_of(std::vector<ScopeCalls>& phases, Phase phase) {
-  for (ScopeCalls& sum : phases)
-    if (sum.phase == phase) return sum;
-  phases.emplace_back().phase = phase;
+CallSum& sum_of(std::vector<CallSum>& phases, Phase phase) {
+  for (CallSum& sum : phases)
+    if (sum.calls.phase == phase) return sum;
+  phases.emplace_back().calls.phase = phase;
   return phases.back();
-}
-
-bool has_bytes(const ScopeBytes& bytes) {
-  return bytes.before != 0 || bytes.after != 0 || bytes.peak != 0;
 }
 
 }  // namespace
 
 void ScopeCallSums::add(const ScopeSpan& span) {
+  if (!span.scope) return;
   if (span.scope.value >= records_.size())
     records_.resize(std::max<std::size_t>(span.scope.value + 1, records_.size() * 2));
   ScopeRecord& record = records_[span.scope.value];
@@ -57,14 +73,12 @@ void ScopeCallSums::add(const ScopeSpan& span) {
   if (keeps_calls_) add_call(record.calls.emplace_back(), span, number);
 }
 
-ScopeCalls named(const ScopeCalls& calls, const std::optional<std::string>& device,
+ScopeCalls named(const CallSum& sum, const std::optional<std::string>& device,
                  const Tables& tables) {
-  ScopeCalls result = calls;
-  result.devices.clear();
-  for (std::size_t d = 0; d < calls.devices.size(); ++d) {
-    const DeviceId id(static_cast<DeviceId::rep>(d));
-    if (!has_bytes(calls.devices[d]) || !is_chosen(device, tables, id)) continue;
-    result.devices.push_back(calls.devices[d]);
+  ScopeCalls result = sum.calls;
+  for (const auto& [id, bytes] : sum.devices) {
+    if (!is_chosen(device, tables, id)) continue;
+    result.devices.push_back(bytes);
     result.devices.back().device = device_name(tables, id);
   }
   return result;

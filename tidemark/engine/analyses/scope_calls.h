@@ -9,11 +9,21 @@
 
 namespace tidemark {
 
-// One scope's calls. Devices are by number and still without names.
+// Calls before their devices have names: only those that had bytes in some call, by number.
+struct CallSum {
+  struct OnDevice {
+    DeviceId device;
+    ScopeBytes bytes;
+  };
+  ScopeCalls calls;  // its own devices are empty
+  std::vector<OnDevice> devices;
+};
+
+// One scope's calls.
 struct ScopeRecord {
   std::array<std::int64_t, kPhaseCount> ended{};  // calls of each phase, also those not kept
-  std::vector<ScopeCalls> phases;                 // in the order they were first met
-  std::vector<ScopeCalls> calls;                  // each one, when asked for
+  std::vector<CallSum> phases;                    // in the order they were first met
+  std::vector<CallSum> calls;                     // each one, when asked for
 };
 
 class ScopeCallSums {
@@ -21,7 +31,8 @@ class ScopeCallSums {
   explicit ScopeCallSums(const ScopesOptions& options)
       : step_(options.step), keeps_calls_(options.per_call) {}
 
-  // Adds a call that has ended; one that began outside the chosen step is only counted.
+  // Adds a call that has ended; one that began outside the chosen step is only counted, one
+  // without a scope is nobody's.
   void add(const ScopeSpan& span);
   // By scope number; scopes past the end were never called.
   const std::vector<ScopeRecord>& records() const { return records_; }
@@ -32,8 +43,8 @@ class ScopeCallSums {
   std::vector<ScopeRecord> records_;
 };
 
-// With the device's names, and without the devices that had no bytes or are not chosen.
-ScopeCalls named(const ScopeCalls& calls, const std::optional<std::string>& device,
+// With the devices' names, and without those that are not chosen.
+ScopeCalls named(const CallSum& sum, const std::optional<std::string>& device,
                  const Tables& tables);
 
 }  // namespace tidemark

@@ -67,9 +67,9 @@ std::vector<ScopeFacts> ScopesAccumulator::State::list(
 void ScopesAccumulator::State::fill_calls(ScopeFacts& facts, const ScopeRecord& record) const {
   const Tables& tables = ledger.tables();
   for (Phase phase : kPhaseOrder)
-    for (const ScopeCalls& sum : record.phases)
-      if (sum.phase == phase) facts.phases.push_back(named(sum, options.device, tables));
-  for (const ScopeCalls& call : record.calls)
+    for (const CallSum& sum : record.phases)
+      if (sum.calls.phase == phase) facts.phases.push_back(named(sum, options.device, tables));
+  for (const CallSum& call : record.calls)
     facts.calls.push_back(named(call, options.device, tables));
 }
 

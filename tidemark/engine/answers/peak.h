@@ -15,14 +15,33 @@ struct ScopeShare {
   CategoryBytes categories{};
 };
 
+// Storages of one kind: the same category, operator, source line, size and shape.
+struct SiteShare {
+  std::int64_t count = 0;
+  std::int64_t each_bytes = 0, allocated_bytes = 0;  // of one, of all
+  Category category = Category::Unknown;
+  std::string op, source, shape;  // "aten::mm", "train.py:12", "bf16[8,1024]"
+  std::string scope;              // of the first of them
+};
+
+// What one source line, or what has none, has made of the storages alive at the peak.
+struct LineShare {
+  std::string source;  // empty: no line is known
+  std::int64_t count = 0, allocated_bytes = 0;
+  CategoryBytes categories{};
+};
+
 struct DevicePeak {
   std::string device;
   std::int64_t allocated_bytes = 0, requested_bytes = 0;
   When at;
-  CategoryBytes categories{};       // allocated bytes; they sum to allocated_bytes
-  std::int64_t alive_count = 0;     // storages alive at the peak
+  CategoryBytes categories{};        // allocated bytes; they sum to allocated_bytes
+  std::int64_t alive_count = 0;      // storages alive at the peak
   std::vector<StorageFact> largest;  // the largest of them first
   std::vector<ScopeShare> owners;    // all of them by scope; they sum to allocated_bytes
+  std::vector<ScopeShare> modules;   // sums over subtrees, parents before children, outside last
+  std::vector<SiteShare> sites;      // the largest first
+  std::vector<LineShare> lines;      // the largest first
 };
 
 struct PeakAnswer {

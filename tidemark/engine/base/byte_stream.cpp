@@ -33,15 +33,32 @@ std::uint64_t size_of_readable(const std::string& path) {
 }  // namespace
 
 FileSource::FileSource(const std::string& path)
-    : file_(nullptr, &std::fclose), remaining_(size_of_readable(path)) {
+    : file_(nullptr, &std::fclose), path_(path), remaining_(size_of_readable(path)) {
   file_.reset(std::fopen(path.c_str(), "rb"));
   if (!file_) throw Error(ErrorCode::Unreadable, reason(), path);
   std::setvbuf(file_.get(), nullptr, _IONBF, 0);
+  if (remaining_ == 0) expect_empty();
+}
+
+// Files that the system makes up while they are read say that they have no bytes.
+void FileSource::expect_empty() {
+  std::byte first{};
+  if (read_some(std::span(&first, 1)) > 0)
+    throw Error(ErrorCode::Unreadable, "this file does not tell its size", path_,
+                "save a copy of it first");
+}
+
+std::size_t FileSource::read_some(std::span<std::byte> into) {
+  const std::size_t got = std::fread(into.data(), 1, into.size(), file_.get());
+  if (got < into.size() && std::ferror(file_.get()))
+    throw Error(ErrorCode::Unreadable, "cannot read: " + reason(), path_,
+                "is the disk still there?");
+  return got;
 }
 
 std::size_t FileSource::read(std::span<std::byte> into) {
   const std::size_t wanted = std::min<std::uint64_t>(into.size(), remaining_);
-  const std::size_t got = std::fread(into.data(), 1, wanted, file_.get());
+  const std::size_t got = read_some(into.first(wanted));
   remaining_ = got < wanted ? 0 : remaining_ - got;
   return got;
 }

@@ -15,7 +15,8 @@ namespace tidemark {
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  // Fills as much of `into` as there are bytes; fewer only at the end.
+  // Fills as much of `into` as there are bytes; fewer only at the end. Bytes that are there and
+  // cannot be read are no end: that throws Error(Unreadable).
   virtual std::size_t read(std::span<std::byte> into) = 0;
   // How many bytes are left to read.
   virtual std::uint64_t remaining() const = 0;
@@ -37,7 +38,11 @@ class FileSource final : public ByteSource {
   std::uint64_t remaining() const override { return remaining_; }
 
  private:
+  void expect_empty();
+  std::size_t read_some(std::span<std::byte> into);
+
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
+  std::string path_;
   std::uint64_t remaining_ = 0;
 };
 

@@ -39,4 +39,13 @@ std::optional<Phase> phase_named(std::string_view name) {
   return find_named<Phase>(kPhaseNames, name);
 }
 
+std::vector<std::pair<Category, std::int64_t>> sorted_categories(const CategoryBytes& categories) {
+  std::vector<std::pair<Category, std::int64_t>> sorted;
+  for (std::size_t c = 0; c < categories.size(); ++c)
+    if (categories[c] != 0) sorted.emplace_back(static_cast<Category>(c), categories[c]);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  return sorted;
+}
+
 }  // namespace tidemark

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace tidemark {
 
@@ -40,5 +42,8 @@ std::optional<Phase> phase_named(std::string_view name);
 
 // Bytes by category, indexed by the category's number.
 using CategoryBytes = std::array<std::int64_t, kCategoryCount>;
+
+// Those that are not zero, most bytes first: the order in which every face shows them.
+std::vector<std::pair<Category, std::int64_t>> sorted_categories(const CategoryBytes& categories);
 
 }  // namespace tidemark

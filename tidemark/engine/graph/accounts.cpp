@@ -4,14 +4,10 @@
 #include <algorithm>
 
 #include "tidemark/engine/base/error.h"
+#include "tidemark/engine/base/rounding.h"
 
 namespace tidemark {
 namespace {
-
-std::int64_t rounded(std::int64_t bytes, std::int64_t granularity) {
-  if (granularity <= 1 || bytes <= 0 || bytes > INT64_MAX - granularity) return bytes;
-  return (bytes + granularity - 1) / granularity * granularity;
-}
 
 // Without a value the sizes have none; outside of its range the graph was not captured for it.
 std::int64_t checked(const Dimension& dimension, std::int64_t value) {
@@ -88,7 +84,7 @@ void Accounts::count_bytes() {
                                    ? evaluate(graph_->sizes()[storage.size], values)
                                    : storage.bytes;
     if (!requested_.empty()) requested_[s] = exact;
-    bytes_[s] = rounded(exact, options_.granularity);
+    bytes_[s] = exact > 0 ? rounded_up(exact, options_.granularity) : exact;
     check_total(bytes_[s], total);
   }
 }

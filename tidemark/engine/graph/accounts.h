@@ -9,7 +9,7 @@ namespace tidemark {
 
 // The defaults count as PyTorch's estimator does; each choice makes the answer more like a run.
 struct GraphOptions {
-  std::int64_t granularity = 1;         // sizes are rounded up to it; CUDA's allocator: 512
+  std::int64_t granularity = 1;         // sizes are rounded up to it, as kCudaGranularity
   bool free_unused = false;             // results that nobody uses die at once, not at the end
   bool hold_collective_inputs = false;  // until the wait of the collective
   bool reuse_inputs = false;            // elementwise nodes write over an input that dies there

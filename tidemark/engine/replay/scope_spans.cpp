@@ -1,61 +1,14 @@
-// Opens and closes spans; each costs O(devices) and one binary search a device.
+// Opens and closes spans; each costs a look at every device, and memory for those with bytes.
 #include "tidemark/engine/replay/scope_spans.h"
 
-#include <algorithm>
-#include <utility>
-
 namespace tidemark {
+namespace {
 
-// The newest call that began in this phase is the one meant; else the newest of any.
-std::uint32_t ScopeSpans::call_meant(ScopeId scope, Phase phase) const {
-  if (scope.value >= innermost_.size()) return kNone;
-  const auto& calls = innermost_[scope.value];
-  std::uint32_t meant = calls[static_cast<std::size_t>(phase)];
-  if (meant != kNone) return meant;
-  for (std::uint32_t slot : calls)
-    if (slot != kNone &&
-        (meant == kNone || slots_[slot].span.begin.event > slots_[meant].span.begin.event))
-      meant = slot;
-  return meant;
+DeviceId device_numbered(std::size_t number) {
+  return DeviceId(static_cast<DeviceId::rep>(number));
 }
 
-void ScopeSpans::link(std::uint32_t slot) {
-  OpenSpan& open = slots_[slot];
-  const std::size_t scope = open.span.scope.value;
-  if (scope >= innermost_.size()) {
-    std::array<std::uint32_t, kPhaseCount> none;
-    none.fill(kNone);
-    innermost_.resize(std::max(scope + 1, innermost_.size() * 2), none);
-  }
-  open.outer = std::exchange(innermost_[scope][static_cast<std::size_t>(open.span.phase)], slot);
-  open.older = std::exchange(newest_, slot);
-  open.newer = kNone;
-  (open.older == kNone ? oldest_ : slots_[open.older].newer) = slot;
-}
-
-void ScopeSpans::unlink(const OpenSpan& open) {
-  innermost_[open.span.scope.value][static_cast<std::size_t>(open.span.phase)] = open.outer;
-  (open.newer == kNone ? newest_ : slots_[open.newer].older) = open.older;
-  (open.older == kNone ? oldest_ : slots_[open.older].newer) = open.newer;
-}
-
-std::uint32_t ScopeSpans::take_slot() {
-  if (free_slots_.empty()) {
-    slots_.emplace_back();
-    return static_cast<std::uint32_t>(slots_.size() - 1);
-  }
-  const std::uint32_t slot = free_slots_.back();
-  free_slots_.pop_back();
-  return slot;
-}
-
-// A device that appears inside open scopes was empty when the newest of them began.
-void ScopeSpans::grow(const Ledger& ledger) {
-  for (std::size_t d = peaks_.size(); d < ledger.device_count(); ++d) {
-    peaks_.emplace_back();
-    if (newest_ != kNone) peaks_.back().cut(slots_[newest_].span.begin.event, {});
-  }
-}
+}  // namespace
 
 // A storage born again on another device while alive leaves the one and comes to the other.
 void ScopeSpans::note_move(StorageState before, StorageState after, const Ledger& ledger) {
@@ -64,64 +17,75 @@ void ScopeSpans::note_move(StorageState before, StorageState after, const Ledger
 }
 
 void ScopeSpans::begin(ScopeId scope, Phase phase, const Ledger& ledger) {
-  if (!scope) return;
-  grow(ledger);
-  const std::uint32_t slot = take_slot();
-  ScopeSpan& span = slots_[slot].span;
-  span.scope = scope;
-  span.phase = phase;
+  const OpenCalls::Slot call = calls_.begin(scope, phase, ledger.now().event);
+  if (call >= spans_.size()) spans_.resize(call + std::size_t{1});
+  OpenSpan& span = spans_[call];
   span.begin = ledger.now();
   span.input_bytes = span.output_bytes = 0;
-  span.devices.assign(ledger.device_count(), {});
-  for (std::size_t d = 0; d < span.devices.size(); ++d) {
-    const LedgerRow& row = ledger.row(DeviceId(static_cast<DeviceId::rep>(d)));
-    span.devices[d].before = row.allocated;
-    peaks_[d].cut(span.begin.event, row);
-  }
-  link(slot);
-  ++open_count_;
+  span.before.clear();
+  for (std::size_t d = 0; d < ledger.device_count(); ++d)
+    if (const std::int64_t bytes = ledger.row(device_numbered(d)).allocated)
+      span.before.push_back({device_numbered(d), bytes});
 }
 
 const ScopeSpan* ScopeSpans::end(ScopeId scope, Phase phase, const Ledger& ledger) {
-  const std::uint32_t slot = call_meant(scope, phase);
-  if (slot != kNone) return close(slot, ledger);
+  const OpenCalls::Slot call = calls_.meant(scope, phase);
+  if (call != OpenCalls::kNone) return close(call, ledger);
   diagnose(diagnostics_, TapeProblem::ScopeEndedTwice,
            static_cast<std::size_t>(ledger.now().event));
   return nullptr;
 }
 
-const ScopeSpan* ScopeSpans::close(std::uint32_t slot, const Ledger& ledger) {
-  ScopeSpan& span = slots_[slot].span;
-  span.end = ledger.now();
-  span.devices.resize(ledger.device_count());
-  for (std::size_t d = 0; d < span.devices.size(); ++d) {
-    const LedgerRow& row = ledger.row(DeviceId(static_cast<DeviceId::rep>(d)));
-    const SegmentPeaks::High& high = peaks_[d].highest_since(span.begin.event, row);
-    span.devices[d].after = row.allocated;
-    span.devices[d].peak_event = high.event;
-    span.devices[d].peak = high.row;
+const ScopeSpan* ScopeSpans::close(OpenCalls::Slot call, const Ledger& ledger) {
+  const OpenSpan& open = spans_[call];
+  ended_.scope = calls_[call].scope;
+  ended_.phase = calls_[call].phase;
+  ended_.begin = open.begin;
+  ended_.end = ledger.now();
+  ended_.input_bytes = open.input_bytes;
+  ended_.output_bytes = open.output_bytes;
+  fill_devices(open, ledger);
+  calls_.end(call);
+  return &ended_;
+}
+
+void ScopeSpans::fill_devices(const OpenSpan& open, const Ledger& ledger) {
+  ended_.devices.clear();
+  auto before = open.before.begin();
+  for (std::size_t d = 0; d < ledger.device_count(); ++d) {
+    const LedgerRow& row = ledger.row(device_numbered(d));
+    const bool had_bytes = before != open.before.end() && before->device == device_numbered(d);
+    const std::int64_t bytes = had_bytes ? before++->allocated : 0;
+    SegmentPeaks::High high{open.begin.event, &row};
+    if (d < peaks_.size()) high = peaks_[d].highest_since(open.begin.event, row);
+    if (bytes == 0 && row.allocated == 0 && high.row->allocated == 0) continue;
+    ended_.devices.push_back(
+        {device_numbered(d), bytes, row.allocated, high.event, *high.row});
   }
-  unlink(slots_[slot]);
-  free_slots_.push_back(slot);
-  if (--open_count_ == 0)
-    for (SegmentPeaks& peaks : peaks_) peaks.clear();
-  return &span;
 }
 
 void ScopeSpans::note_use(ScopeId scope, Phase phase, Kind kind, StorageState storage) {
-  const std::uint32_t slot = call_meant(scope, phase);
-  if (slot == kNone || !storage.alive()) return;
-  ScopeSpan& span = slots_[slot].span;
+  const OpenCalls::Slot call = calls_.meant(scope, phase);
+  if (call == OpenCalls::kNone || !storage.alive()) return;
+  OpenSpan& span = spans_[call];
   std::int64_t& sum = kind == Kind::Input ? span.input_bytes : span.output_bytes;
   sum = add_saturating(sum, storage.bytes);
 }
 
 const ScopeSpan* ScopeSpans::end_next_open(const Ledger& ledger) {
-  if (newest_ == kNone) return nullptr;
+  if (calls_.newest() == OpenCalls::kNone) return nullptr;
   // The first place of the problem is where the oldest began.
   diagnose(diagnostics_, TapeProblem::ScopeLeftOpen,
-           static_cast<std::size_t>(slots_[oldest_].span.begin.event));
-  return close(newest_, ledger);
+           static_cast<std::size_t>(calls_[calls_.oldest()].begin));
+  return close(calls_.newest(), ledger);
+}
+
+std::size_t ScopeSpans::row_count() const {
+  std::size_t rows = 0;
+  for (auto call = calls_.oldest(); call != OpenCalls::kNone; call = calls_.newer(call))
+    rows += spans_[call].before.size();
+  for (const SegmentPeaks& peaks : peaks_) rows += peaks.size();
+  return rows;
 }
 
 }  // namespace tidemark

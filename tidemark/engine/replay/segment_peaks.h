@@ -1,6 +1,6 @@
-// The highest moment since any scope began, at one comparison an event.
+// One device's highest moment since any open call began, at one comparison an event.
 //
-// Time is cut into segments where scopes begin. A segment keeps its highest moment; of the
+// Time is cut into segments where calls begin. A segment keeps its highest moment; of the
 // finished segments only those survive that no later one overtops, so they fall from old to new:
 //
 //   total    |  9
@@ -8,60 +8,67 @@
 //            |              4   5    since b:  7   (segment b)
 //            +--a-----b-----c----->  since c:  5   (the segment still growing; 4 is forgotten)
 //
-// An event costs one comparison, a begin pushes once and pops what it overtops, a question is a
-// binary search. The state at a high moment is copied only when the total falls again, so a long
-// rise costs no copies.
+// An event costs one comparison, a question is a binary search. A begin costs nothing: the cut
+// waits for the first change after it, so a device that does not change costs nothing either. The
+// state at a high moment is copied only when the total falls again, so a long rise costs no copies.
+// Of equal moments the first is the highest. Equal segments pile up while calls overlap; those that
+// no open call can ask about are swept out when there are twice as many as calls.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "tidemark/engine/replay/ledger.h"
+#include "tidemark/engine/tape/open_calls.h"
 
 namespace tidemark {
 
 class SegmentPeaks {
  public:
+  // A moment and the state at it, good until the next change of the device.
   struct High {
     std::int64_t event = 0;
-    LedgerRow row;
+    const LedgerRow* row = nullptr;
   };
 
-  // A storage of this device changed; `row` is the device's state after it.
+  // A storage of this device changed while calls are open; `row` is the device's state after it.
   void note(std::int64_t event, const StorageChange& change, const Device& device,
-            const LedgerRow& row) {
+            const LedgerRow& row, const OpenCalls& open) {
+    if (begin_ < open[open.newest()].begin)
+      cut(open, before(change.before, change.after, device, row));
     if (row.allocated > highest_) {
       highest_ = row.allocated;
-      high_.event = event;
+      high_event_ = event;
       is_copied_ = false;
     } else if (!is_copied_) {
-      copy_before(change.before, change.after, device, row);
+      high_row_ = before(change.before, change.after, device, row);
+      is_copied_ = true;
     }
   }
 
-  // A scope begins at this event; the device's state is `row`.
-  void cut(std::int64_t event, const LedgerRow& row);
-  // The highest moment since a scope that began at `begin`; `row` is the state now.
-  const High& highest_since(std::int64_t begin, const LedgerRow& row);
-  // For when no scope is open.
-  void clear() { finished_.clear(); }
+  // True when the device changed since an open call began.
+  bool has_changed_since(std::int64_t begin) const { return begin_ >= begin; }
+  // The highest moment since an open call that began at `begin`; `row` is the state now.
+  High highest_since(std::int64_t begin, const LedgerRow& row) const;
+  // Segments kept besides the growing one.
   std::size_t size() const { return finished_.size(); }
 
  private:
   // By value: a change whose address is never taken stays in registers.
-  void copy_before(StorageState before, StorageState after, const Device& device,
-                   const LedgerRow& row);
-  void settle(const LedgerRow& row);
+  static LedgerRow before(StorageState before, StorageState after, const Device& device,
+                          LedgerRow row);
+  void cut(const OpenCalls& open, const LedgerRow& row);
+  void sweep(const OpenCalls& open);
 
   struct Finished {
-    std::int64_t begin;
-    High high;
+    std::int64_t begin, high_event;
+    LedgerRow high_row;
   };
   std::vector<Finished> finished_;
-  std::int64_t begin_ = 0;
-  std::int64_t highest_ = INT64_MAX;  // nothing counts before the first cut
-  High high_;
-  bool is_copied_ = true;
+  std::int64_t begin_ = -1;  // of the growing segment; -1 before the first
+  std::int64_t highest_ = 0, high_event_ = 0;
+  LedgerRow high_row_;  // once the total has fallen again
+  bool is_copied_ = false;
 };
 
 }  // namespace tidemark

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tidemark/engine/base/saturating.h"
 #include "tidemark/engine/base/utf8.h"
 #include "tidemark/engine/reports/families.h"
 #include "tidemark/engine/reports/layout.h"
@@ -31,19 +32,31 @@ std::size_t cells_for(std::int64_t bytes, std::int64_t longest, std::size_t widt
   if (bytes <= 0 || longest <= 0 || width == 0) return 0;
   const double share = static_cast<double>(bytes) / static_cast<double>(longest);
   const auto cells = std::lround(share * static_cast<double>(width));
-  return std::clamp<std::size_t>(static_cast<std::size_t>(cells), 1, width);
+  return std::min(static_cast<std::size_t>(cells), width);
+}
+
+struct Bar {
+  std::string name;
+  std::int64_t bytes = 0;
+  const Family* family = &kFamilies.back();
+};
+
+std::vector<Bar> bars_of(const CategoryBytes& categories, std::size_t most) {
+  std::vector<Bar> bars;
+  const auto sorted = sorted_categories(categories);
+  const std::size_t whole = sorted.size() <= most ? sorted.size() : most - 1;
+  for (std::size_t i = 0; i < whole; ++i)
+    bars.push_back({std::string(name_of(sorted[i].first)), sorted[i].second,
+                    &kFamilies[family_of(sorted[i].first)]});
+  if (whole == sorted.size()) return bars;
+  Bar rest{"… " + std::to_string(sorted.size() - whole) + " more"};
+  for (std::size_t i = whole; i < sorted.size(); ++i)
+    rest.bytes = add_saturating(rest.bytes, sorted[i].second);
+  bars.push_back(std::move(rest));
+  return bars;
 }
 
 }  // namespace
-
-std::vector<std::pair<Category, std::int64_t>> sorted_categories(const CategoryBytes& categories) {
-  std::vector<std::pair<Category, std::int64_t>> sorted;
-  for (std::size_t c = 0; c < categories.size(); ++c)
-    if (categories[c] != 0) sorted.emplace_back(static_cast<Category>(c), categories[c]);
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
-  return sorted;
-}
 
 std::string largest_part(const CategoryBytes& categories, std::int64_t total) {
   const auto sorted = sorted_categories(categories);
@@ -52,23 +65,23 @@ std::string largest_part(const CategoryBytes& categories, std::int64_t total) {
   return std::string(name_of(category)) + " " + percent_of(bytes, total);
 }
 
-void draw_bars(Page& page, const CategoryBytes& categories, std::int64_t total) {
-  const auto sorted = sorted_categories(categories);
-  if (sorted.empty()) return;
+void draw_bars(Page& page, const CategoryBytes& categories, std::int64_t total,
+               std::size_t most) {
+  const std::vector<Bar> bars = bars_of(categories, most);
+  if (bars.empty()) return;
   BarWidths widths;
-  for (const auto& [category, bytes] : sorted) {
-    widths.name = std::max(widths.name, display_width(name_of(category)));
-    widths.bytes = std::max(widths.bytes, display_width(page.bytes(bytes)));
-    widths.percent = std::max(widths.percent, display_width(percent_of(bytes, total)));
+  for (const Bar& bar : bars) {
+    widths.name = std::max(widths.name, display_width(bar.name));
+    widths.bytes = std::max(widths.bytes, display_width(page.bytes(bar.bytes)));
+    widths.percent = std::max(widths.percent, display_width(percent_of(bar.bytes, total)));
   }
   widths = fit(widths, page.width());
-  for (const auto& [category, bytes] : sorted) {
-    const Family& family = kFamilies[family_of(category)];
-    const std::size_t cells = cells_for(bytes, sorted.front().second, widths.bar);
-    page.line({{"  " + left_aligned(name_of(category), widths.name) + "  " +
-                right_aligned(page.bytes(bytes), widths.bytes) + "  " +
-                right_aligned(percent_of(bytes, total), widths.percent) + "  "},
-               {repeated(family.fill, cells), family.ink}});
+  for (const Bar& bar : bars) {
+    const std::size_t cells = cells_for(bar.bytes, bars.front().bytes, widths.bar);
+    page.line({{"  " + left_aligned(bar.name, widths.name) + "  " +
+                right_aligned(page.bytes(bar.bytes), widths.bytes) + "  " +
+                right_aligned(percent_of(bar.bytes, total), widths.percent) + "  "},
+               {repeated(bar.family->fill, cells), bar.family->ink}});
   }
 }
 

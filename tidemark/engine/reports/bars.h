@@ -10,13 +10,12 @@
 
 namespace tidemark {
 
-// Those that are not zero, most bytes first.
-std::vector<std::pair<Category, std::int64_t>> sorted_categories(const CategoryBytes& categories);
-
 // "Activation 62.0%": the largest of them, as a part of `total`; "-" when there is none.
 std::string largest_part(const CategoryBytes& categories, std::int64_t total);
 
-// Percentages are of `total`; the longest bar fills the page.
-void draw_bars(Page& page, const CategoryBytes& categories, std::int64_t total);
+// Percentages are of `total`; the longest bar fills the page. Past `most` bars, the smallest become
+// one line.
+void draw_bars(Page& page, const CategoryBytes& categories, std::int64_t total,
+               std::size_t most = SIZE_MAX);
 
 }  // namespace tidemark

@@ -12,7 +12,6 @@
 namespace tidemark {
 namespace {
 
-constexpr std::size_t kRows = 10;
 constexpr std::size_t kNarrowestPlot = 10;
 
 // The highest state of each slice; a slice without changes goes on with the state before it.
@@ -46,6 +45,7 @@ Bands bands_of(const TimelinePoint& point) {
 }
 
 struct Plot {
+  std::size_t rows = kChartRows;
   std::vector<const TimelinePoint*> slices;
   std::vector<Bands> bands;
   std::int64_t highest = 0;
@@ -62,7 +62,7 @@ std::size_t family_at(const Bands& bands, double height) {
 std::vector<Inked> plot_row(const Plot& plot, std::size_t row) {
   std::vector<Inked> runs;
   std::size_t current = kFamilies.size() + 1;
-  const double middle = (static_cast<double>(kRows - row) - 0.5) / kRows;
+  const double middle = (static_cast<double>(plot.rows - row) - 0.5) / static_cast<double>(plot.rows);
   for (const Bands& bands : plot.bands) {
     const std::size_t family = family_at(bands, middle * static_cast<double>(plot.highest));
     const bool is_empty = family == kFamilies.size();
@@ -79,8 +79,8 @@ std::string margin(const Plot& plot, std::string_view label, std::string_view ed
 }
 
 void draw_rows(Page& page, const Plot& plot) {
-  for (std::size_t row = 0; row < kRows; ++row) {
-    const bool is_labelled = row % (kRows / 2) == 0;
+  for (std::size_t row = 0; row < plot.rows; ++row) {
+    const bool is_labelled = row % (plot.rows / 2) == 0;
     const std::string label =
         is_labelled ? page.bytes(row == 0 ? plot.highest : plot.highest / 2) : "";
     std::vector<Inked> runs = plot_row(plot, row);
@@ -121,8 +121,10 @@ void draw_legend(Page& page, const Plot& plot) {
 
 }  // namespace
 
-void draw_chart(Page& page, const TimelineAnswer& answer, const DeviceTimeline& device) {
+void draw_chart(Page& page, const TimelineAnswer& answer, const DeviceTimeline& device,
+                std::size_t rows) {
   Plot plot;
+  plot.rows = rows;
   for (const TimelinePoint& point : device.points)
     plot.highest = std::max(plot.highest, point.highest);
   for (std::int64_t labelled : {plot.highest, plot.highest / 2, std::int64_t{0}})
@@ -133,7 +135,8 @@ void draw_chart(Page& page, const TimelineAnswer& answer, const DeviceTimeline& 
     plot.bands.push_back(point ? bands_of(*point) : Bands{});
   draw_rows(page, plot);
   draw_axis(page, plot);
-  draw_legend(page, plot);
+  // A short chart stands below bars of the same fills.
+  if (rows >= kChartRows) draw_legend(page, plot);
 }
 
 }  // namespace tidemark

@@ -6,6 +6,8 @@
 
 namespace tidemark {
 
+inline constexpr std::size_t kChartRows = 8;
+
 // Draws one device of the answer over the whole axis, with steps and phases below:
 //
 //   3.00 GiB ┤      ░░░░
@@ -15,6 +17,7 @@ namespace tidemark {
 //        0 B └┬──────────┬──────
 //             step 1     step 2
 //             forward  b forwar
-void draw_chart(Page& page, const TimelineAnswer& answer, const DeviceTimeline& device);
+void draw_chart(Page& page, const TimelineAnswer& answer, const DeviceTimeline& device,
+                std::size_t rows = kChartRows);
 
 }  // namespace tidemark

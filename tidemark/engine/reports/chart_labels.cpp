@@ -29,7 +29,7 @@ std::vector<Stretch> stretches_of(const std::vector<const TimelinePoint*>& colum
 }
 
 std::string step_label(std::int64_t step) {
-  return step == 0 ? "set-up" : "step " + std::to_string(step);
+  return step == 0 ? "before step 1" : "step " + std::to_string(step);
 }
 
 // The longest label that leaves a blank before the next stretch; empty where none does.

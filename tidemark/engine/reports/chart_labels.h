@@ -10,7 +10,7 @@ namespace tidemark {
 
 struct AxisLabels {
   std::string ticks;   // "┬───┬──"
-  std::string steps;   // "step 1  step 2"; empty where there is only the set-up
+  std::string steps;   // "step 1  step 2"; empty where no step begins
   std::string phases;  // "forward  backward"; empty where none is known
 };
 

@@ -11,12 +11,14 @@
 namespace tidemark {
 
 // Stands in every report as "schema_version"; raised by every change that could break a reader.
-inline constexpr int kJsonSchemaVersion = 1;
+inline constexpr int kJsonSchemaVersion = 2;
 
 std::string json_report(const Overview& answer);
 std::string json_report(const PeakAnswer& answer);
 std::string json_report(const ScopesAnswer& answer);
 std::string json_report(const TimelineAnswer& answer);
+std::string json_report(const VerdictAnswer& answer);
+std::string json_report(const VerdictsAnswer& answer);
 std::string json_report(const LifetimesAnswer& answer);
 std::string json_report(const LeaksAnswer& answer);
 std::string json_report(const DiffAnswer& answer);

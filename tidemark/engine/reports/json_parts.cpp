@@ -1,6 +1,7 @@
 // Moments, categories, storages and diagnostics as JSON.
 #include "tidemark/engine/reports/json_parts.h"
 
+#include "tidemark/engine/base/category.h"
 #include "tidemark/engine/reports/json.h"
 
 namespace tidemark {
@@ -44,8 +45,8 @@ void write_moment(JsonWriter& json, std::string_view key, const When& when) {
 void write_categories(JsonWriter& json, std::string_view key, const CategoryBytes& categories) {
   json.key(key);
   json.begin_object(JsonShape::Flat);
-  for (std::size_t c = 0; c < categories.size(); ++c)
-    if (categories[c] != 0) json.member(name_of(static_cast<Category>(c)), categories[c]);
+  for (const auto& [category, bytes] : sorted_categories(categories))
+    json.member(name_of(category), bytes);
   json.end_object();
 }
 

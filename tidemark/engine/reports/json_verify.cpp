@@ -7,6 +7,7 @@ namespace tidemark {
 std::string json_report(const Diagnostics& diagnostics) {
   JsonWriter json;
   begin_report(json, "verify");
+  json.member("problems", diagnostics.problem_count());
   return end_report(json, diagnostics);
 }
 

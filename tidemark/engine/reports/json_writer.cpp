@@ -2,6 +2,9 @@
 #include "tidemark/engine/reports/json_writer.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
 
 #include "tidemark/engine/base/utf8.h"
 
@@ -41,6 +44,14 @@ void JsonWriter::number(std::int64_t value) {
   out_ += std::to_string(value);
 }
 
+void JsonWriter::real(double value) {
+  if (!std::isfinite(value)) return null();
+  begin_value();
+  std::array<char, 32> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+  out_.append(digits.data(), end.ptr);
+}
+
 void JsonWriter::text(std::string_view value) {
   begin_value();
   append_quoted(value);
@@ -64,6 +75,10 @@ void JsonWriter::member_if_known(std::string_view name, std::string_view value) 
 void JsonWriter::member_if_known(std::string_view name, std::int64_t value) {
   key(name);
   value < 0 ? null() : number(value);
+}
+
+void JsonWriter::boolean_if_known(std::optional<bool> value) {
+  value ? boolean(*value) : null();
 }
 
 std::string JsonWriter::take() { return std::move(out_ += '\n'); }

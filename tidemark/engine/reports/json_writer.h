@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,8 +22,10 @@ class JsonWriter {
   // In an object, before each value. Bytes that are not UTF-8 become U+FFFD, here and in texts.
   void key(std::string_view name);
   void number(std::int64_t value);
+  void real(double value);  // null where it is no number
   void text(std::string_view value);
   void boolean(bool value);
+  void boolean_if_known(std::optional<bool> value);  // else null
   void null();
 
   void member(std::string_view name, std::int64_t value) { key(name), number(value); }

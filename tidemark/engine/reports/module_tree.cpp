@@ -7,18 +7,15 @@
 namespace tidemark {
 namespace {
 
-// Deeper trees are drawn flat from here on: a name must remain visible.
-constexpr std::size_t kDeepestIndent = 12;
-
-bool is_below(std::string_view path, std::string_view parent) {
-  return path.size() > parent.size() && path.starts_with(parent) && path[parent.size()] == '.';
-}
-
 bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 }  // namespace
+
+bool is_below(std::string_view path, std::string_view parent) {
+  return path.size() > parent.size() && path.starts_with(parent) && path[parent.size()] == '.';
+}
 
 std::vector<std::string> tree_labels(const std::vector<std::string_view>& paths) {
   std::vector<std::string> labels;

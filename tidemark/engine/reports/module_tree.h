@@ -9,6 +9,11 @@
 
 namespace tidemark {
 
+// Deeper trees are drawn flat from here on: a name must remain visible.
+inline constexpr std::size_t kDeepestIndent = 12;
+
+bool is_below(std::string_view path, std::string_view parent);
+
 // Each path without the nearest one above it that is shown, and indented below it.
 std::vector<std::string> tree_labels(const std::vector<std::string_view>& paths);
 

@@ -49,7 +49,7 @@ void Table::add_omission(std::size_t rows) {
 std::vector<std::size_t> Table::natural_widths(std::size_t limit) const {
   std::vector<std::size_t> widths;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
-    std::size_t width = display_width(columns_[c].title);
+    std::size_t width = head_ == TableHead::None ? 0 : display_width(columns_[c].title);
     for (const auto& row : rows_) width = std::max(width, display_width(row[c]));
     widths.push_back(std::min(width, limit));
   }
@@ -99,8 +99,9 @@ std::string Table::row_text(const std::vector<std::string>& cells, const Part& p
 void Table::draw_part(Page& page, const Part& part, const std::vector<std::size_t>& widths) const {
   std::vector<std::string> titles;
   for (const TableColumn& column : columns_) titles.push_back(column.title);
-  page.line(row_text(titles, part, widths), Ink::Dim);
-  page.line(std::string(kIndent, ' ') + repeated("─", total_width(part, widths)), Ink::Dim);
+  if (head_ != TableHead::None) page.line(row_text(titles, part, widths), Ink::Dim);
+  if (head_ == TableHead::Ruled)
+    page.line(std::string(kIndent, ' ') + repeated("─", total_width(part, widths)), Ink::Dim);
   for (const auto& row : rows_) page.line(row_text(row, part, widths));
 }
 

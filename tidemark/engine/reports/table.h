@@ -11,6 +11,9 @@ namespace tidemark {
 // Left: names, which may be elided. Right: numbers, which keep their width.
 enum class Align : std::uint8_t { Left, Right };
 
+// What stands above the rows.
+enum class TableHead : std::uint8_t { Ruled, Titles, None };
+
 struct TableColumn {
   std::string title;
   Align align = Align::Left;
@@ -24,7 +27,8 @@ struct TableColumn {
 //   layers      2  1.00 GiB          layers   2 GiB   3 GiB
 class Table {
  public:
-  explicit Table(std::vector<TableColumn> columns) : columns_(std::move(columns)) {}
+  explicit Table(std::vector<TableColumn> columns, TableHead head = TableHead::Ruled)
+      : columns_(std::move(columns)), head_(head) {}
 
   // One cell a column; whatever the text, it is made printable.
   void add(std::vector<std::string> cells);
@@ -45,6 +49,7 @@ class Table {
                        const std::vector<std::size_t>& widths) const;
 
   std::vector<TableColumn> columns_;
+  TableHead head_;
   std::vector<std::vector<std::string>> rows_;
 };
 

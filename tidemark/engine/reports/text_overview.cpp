@@ -1,4 +1,6 @@
-// The first look: peaks, what they are made of, modules, timeline and notes on one page.
+// The first look: verdict, budget, what the peak is made of, timeline, lines, modules, caveats.
+#include <algorithm>
+
 #include "tidemark/engine/base/utf8.h"
 #include "tidemark/engine/reports/layout.h"
 #include "tidemark/engine/reports/text_parts.h"
@@ -6,24 +8,87 @@
 namespace tidemark {
 namespace {
 
+// How many rows each list may have where the whole must stay short.
+struct Lengths {
+  std::size_t lines = SIZE_MAX, sites = SIZE_MAX, devices = SIZE_MAX, notes = SIZE_MAX;
+  std::size_t categories = SIZE_MAX, chart_rows = 8;
+};
+
+Lengths lengths_for(Detail detail) {
+  if (detail == Detail::Full) return {};
+  return {.lines = 3, .sites = 3, .devices = 1, .notes = 2, .categories = 6, .chart_rows = 6};
+}
+
+std::string seconds_words(double seconds) {
+  return format_duration(static_cast<std::int64_t>(seconds * 1e9));
+}
+
+// "2 steps, 9 812 events, 2 835 operators in 5.60 s, torch 2.13.0, rank 0 of 8; model: gpt"
 void add_run(Page& page, const Overview& answer) {
-  std::string facts = counted(answer.steps, "step") + ", " + counted(answer.events, "event");
+  const RunFacts& run = answer.run;
+  std::string facts = counted(run.steps.value_or(answer.steps), "step") + ", " +
+                      counted(answer.events, "event");
+  if (run.ops > 0) facts += ", " + counted(run.ops, "operator");
+  if (run.wall_seconds > 0) facts += " in " + seconds_words(run.wall_seconds);
+  if (!run.torch_version.empty()) facts += ", torch " + printable(run.torch_version);
+  if (run.world_size > 1)
+    facts += ", rank " + std::to_string(run.rank) + " of " + std::to_string(run.world_size);
   for (const auto& [key, value] : answer.meta)
     facts += "; " + elided(printable(key), page.width()) + ": " +
              elided(printable(value), page.width());
   page.paragraph(facts, 0, 0, Ink::Dim);
 }
 
+void add_judgement(Page& page, const Overview& answer) {
+  if (!answer.verdict) return;
+  add_verdict(page, *answer.verdict);
+  if (answer.run.out_of_memory && answer.verdict->verdict == Verdict::DoesNotFit)
+    add_out_of_memory(page, *answer.run.out_of_memory);
+  // What was seen before a failure is no budget of anything.
+  if (answer.verdict->verdict != Verdict::CannotTell) add_budget(page, *answer.verdict);
+  page.gap();
+}
+
+void add_not_covered(Page& page, const Overview& answer) {
+  if (answer.not_covered.empty()) return;
+  page.gap();
+  for (const std::string& sentence : answer.not_covered)
+    page.paragraph("not covered: " + printable(sentence), 0, 2);
+}
+
+// What to ask of the tape, by what the reader will want to know.
+std::string next_words(const Overview& answer, const std::string& tape) {
+  const Verdict verdict = answer.verdict ? answer.verdict->verdict : Verdict::Fits;
+  if (verdict == Verdict::CannotTell && answer.run.end != RunEnd::Unknown)
+    return answer.run.end == RunEnd::Script || answer.run.end == RunEnd::Steps
+               ? "put the model and its batches on \"cuda\", then estimate again"
+               : "mend what stopped the script, then estimate again";
+  if (tape.empty()) return "--save run.tape, then tidemark peak run.tape --full";
+  return verdict == Verdict::Fits ? "tidemark scopes " + tape
+                                  : "tidemark peak " + tape + " --full";
+}
+
 }  // namespace
 
 std::string text_report(const Overview& answer, const TextStyle& style) {
   Page page(style);
-  add_peak_headlines(page, answer.peak);
+  const Lengths lengths = lengths_for(style.detail);
+  const auto& devices = answer.peak.devices;
+  add_judgement(page, answer);
+  add_peak_headlines(page, answer.peak, style.detail != Detail::Full);
   add_run(page, answer);
-  add_peak_details(page, answer.peak);
-  add_modules(page, answer.scopes);
-  add_charts(page, answer.timeline);
-  add_notes(page, answer.diagnostics);
+  for (std::size_t d = 0; d < std::min(devices.size(), lengths.devices); ++d) {
+    const std::string suffix = of_device(devices[d].device, devices.size());
+    add_categories(page, devices[d], suffix, lengths.categories);
+    add_chart(page, answer.timeline, devices[d].device, lengths.chart_rows);
+    add_lines(page, devices[d], suffix, lengths.lines);
+    add_module_tree(page, answer.scopes, devices[d], suffix, style.detail);
+    add_sites(page, devices[d], suffix, lengths.sites);
+  }
+  add_not_covered(page, answer);
+  add_notes(page, answer.diagnostics, lengths.notes);
+  if (answer.not_covered.empty() && answer.diagnostics.empty()) page.gap();
+  page.paragraph("next: " + printable(next_words(answer, style.tape)), 0, 2, Ink::Dim);
   return page.take();
 }
 

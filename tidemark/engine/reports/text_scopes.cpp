@@ -120,7 +120,7 @@ void add_modules(Page& page, const ScopesAnswer& answer) {
   std::vector<std::string> devices = devices_of(answer);
   if (devices.empty()) devices.emplace_back();
   for (const std::string& device : devices) {
-    page.heading("Modules" + of_device(device, devices.size()));
+    page.heading("By module" + of_device(device, devices.size()));
     add_module_table(page, answer, device);
   }
 }

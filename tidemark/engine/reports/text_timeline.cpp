@@ -21,11 +21,12 @@ bool has_bytes(const DeviceTimeline& device) {
 
 }  // namespace
 
-void add_charts(Page& page, const TimelineAnswer& answer) {
+void add_chart(Page& page, const TimelineAnswer& answer, const std::string& name,
+               std::size_t rows) {
   for (const DeviceTimeline& device : answer.devices) {
-    if (!has_bytes(device)) continue;
+    if (device.device != name || !has_bytes(device)) continue;
     page.heading("Timeline of " + printable(device.device) + axis_words(answer));
-    draw_chart(page, answer, device);
+    draw_chart(page, answer, device, rows);
   }
 }
 
@@ -33,7 +34,7 @@ std::string text_report(const TimelineAnswer& answer, const TextStyle& style) {
   Page page(style);
   if (std::none_of(answer.devices.begin(), answer.devices.end(), has_bytes))
     page.line("No memory was allocated.");
-  add_charts(page, answer);
+  for (const DeviceTimeline& device : answer.devices) add_chart(page, answer, device.device, kChartRows);
   add_notes(page, answer.diagnostics);
   return page.take();
 }

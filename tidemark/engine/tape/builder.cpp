@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "tidemark/engine/base/error.h"
-#include "tidemark/engine/base/saturating.h"
 #include "tidemark/engine/tape/file_writer.h"
 
 namespace tidemark {
@@ -27,154 +26,147 @@ bool is_row(IdType id, const Rows& rows) {
 }  // namespace
 
 // A wrong id would be met much later, by whoever reads the tape.
-void TapeBuilder::check_ids(const Event& row) const {
+void TapeBuilder::check_place(const Event& row) const {
   expect_known(!row.scope || is_row(row.scope, tables_.scopes()), "a scope");
   expect_known(!row.stack || is_row(row.stack, tables_.stacks()), "a stack");
   expect_known(!row.call || is_row(row.call, tables_.calls()), "a call");
   expect_known(!row.stream || is_row(row.stream, tables_.streams()), "a stream");
-  expect_known(!row.device || is_row(row.device, tables_.devices()), "a device");
 }
 
-void TapeBuilder::write(Kind kind, const Place& place, Event row) {
-  row.kind = kind;
-  row.time_ns = next_time_ns_;
-  row.phase = place.phase.value_or(phase_);
+void TapeBuilder::check(const Event& row) const {
+  check_place(row);
+  const bool may_lack_device = !row.device && !needs_device(row.kind);
+  expect_known(may_lack_device || is_row(row.device, tables_.devices()), "a device");
+  if (is_about_storage(row.kind))
+    expect_known(row.subject < size() + kStoragesAhead, "a storage");
+  if (row.kind == Kind::Mark) expect_known(row.subject < tables_.strings.size(), "a text");
+}
+
+Event TapeBuilder::draft(Kind kind, const Place& place, std::uint32_t subject) const {
+  Event row = history_.usual(kind, subject);
+  if (place.phase) row.phase = *place.phase;
+  if (place.scope) row.scope = *place.scope;
   row.stack = place.stack;
   row.stream = place.stream;
-  if (!row.call) row.call = place.call;
-  if (!row.scope) row.scope = place.scope.value_or(innermost_scope());
-  append(row);
+  row.call = place.call;
+  return row;
 }
 
+// Whatever can fail comes before the first change. So a full block is written when the next event
+// comes: a disk that is full then has not got that event.
 void TapeBuilder::append(const Event& row) {
-  check_ids(row);
+  check(row);
+  if (writer_ && events_.size() - written_ >= kBlockEvents) spill(kBlockEvents);
   events_.push(row);
   last_ = row;
-  next_time_ns_ = add_saturating(row.time_ns, 1);
-  if (writer_ && events_.size() - written_ >= kBlockEvents) spill(kBlockEvents);
+  history_.pass_time(row);
 }
 
-// Fills in what the storage's history says: a free carries the size, device and category it ends.
-void TapeBuilder::write_storage(Kind kind, StorageId storage, Event row, const Place& place) {
-  expect_known(storage.value < size() + kBlockEvents, "a storage");
-  storage_count_ = std::max(storage_count_, storage.value + 1);
-  row.kind = kind;
-  row.subject = storage.value;
-  const StorageChange change = storages_.apply(row);
-  if (kind != Kind::Alloc) {
-    const StorageState& known = kind == Kind::Free ? change.before : change.after;
-    row.device = known.device;
-    if (kind != Kind::Resize) row.bytes = known.bytes;
-    if (kind != Kind::Relabel) row.category = known.category;
-  }
-  write(kind, place, row);
+void TapeBuilder::write(const Event& row) {
+  append(row);
+  history_.learn(row);
+  if (is_about_storage(row.kind)) storage_count_ = std::max(storage_count_, row.subject + 1);
 }
 
 StorageId TapeBuilder::new_storage() { return StorageId(storage_count_++); }
 
 StorageId TapeBuilder::alloc(DeviceId device, std::int64_t bytes, Category category,
                              const Place& place) {
-  const StorageId storage = new_storage();
+  const StorageId storage(storage_count_);
   alloc_as(storage, device, bytes, category, place);
   return storage;
 }
 
 void TapeBuilder::alloc_as(StorageId storage, DeviceId device, std::int64_t bytes,
                            Category category, const Place& place) {
-  expect_known(is_row(device, tables_.devices()), "a device");
-  Event row;
+  Event row = draft(Kind::Alloc, place, storage.value);
   row.bytes = bytes;
   row.category = category;
   row.device = device;
-  write_storage(Kind::Alloc, storage, row, place);
+  write(row);
 }
 
 void TapeBuilder::free(StorageId storage, const Place& place) {
-  write_storage(Kind::Free, storage, {}, place);
+  write(draft(Kind::Free, place, storage.value));
 }
 
 void TapeBuilder::resize(StorageId storage, std::int64_t bytes, const Place& place) {
-  Event row;
+  Event row = draft(Kind::Resize, place, storage.value);
   row.bytes = bytes;
-  write_storage(Kind::Resize, storage, row, place);
+  write(row);
 }
 
 void TapeBuilder::relabel(StorageId storage, Category category, const Place& place) {
-  Event row;
+  Event row = draft(Kind::Relabel, place, storage.value);
   row.category = category;
-  write_storage(Kind::Relabel, storage, row, place);
+  write(row);
 }
 
 void TapeBuilder::input(StorageId storage, const Place& place) {
-  write_storage(Kind::Input, storage, {}, place);
+  write(draft(Kind::Input, place, storage.value));
 }
 
 void TapeBuilder::output(StorageId storage, const Place& place) {
-  write_storage(Kind::Output, storage, {}, place);
+  write(draft(Kind::Output, place, storage.value));
 }
 
 void TapeBuilder::begin_scope(ScopeId scope, const Place& place) {
   expect_known(is_row(scope, tables_.scopes()), "a scope");
-  Event row;
+  Event row = draft(Kind::ScopeBegin, place);
   row.scope = scope;
-  write(Kind::ScopeBegin, place, row);
-  open_.begin(scope);
+  write(row);
 }
 
 void TapeBuilder::end_scope(ScopeId scope, const Place& place) {
   expect_known(is_row(scope, tables_.scopes()), "a scope");
-  Event row;
+  Event row = draft(Kind::ScopeEnd, place);
   row.scope = scope;
-  write(Kind::ScopeEnd, place, row);
-  open_.end(scope);
+  write(row);
 }
 
 void TapeBuilder::begin_call(CallId call, const Place& place) {
   expect_known(is_row(call, tables_.calls()), "a call");
-  Event row;
+  Event row = draft(Kind::CallBegin, place);
   row.call = call;
-  write(Kind::CallBegin, place, row);
+  write(row);
 }
 
 void TapeBuilder::end_call(CallId call, const Place& place) {
   expect_known(is_row(call, tables_.calls()), "a call");
-  Event row;
+  Event row = draft(Kind::CallEnd, place);
   row.call = call;
-  write(Kind::CallEnd, place, row);
+  write(row);
 }
 
-void TapeBuilder::set_phase(Phase phase, Place place) {
-  phase_ = phase;
-  place.phase = phase;
-  write(Kind::Phase, place, {});
+void TapeBuilder::set_phase(Phase phase, const Place& place) {
+  Event row = draft(Kind::Phase, place);
+  row.phase = phase;
+  write(row);
 }
 
-void TapeBuilder::begin_step(const Place& place) { write(Kind::Step, place, {}); }
+void TapeBuilder::begin_step(const Place& place) { write(draft(Kind::Step, place)); }
 
 void TapeBuilder::mark(std::string_view text, const Place& place) {
-  Event row;
+  Event row = draft(Kind::Mark, place);
+  check_place(row);  // before the text becomes a row of its table
   row.subject = tables_.strings.intern(text).value;
-  write(Kind::Mark, place, row);
+  write(row);
 }
 
 void TapeBuilder::map_segment(DeviceId device, std::uint32_t segment, std::int64_t bytes,
                               const Place& place) {
-  expect_known(is_row(device, tables_.devices()), "a device");
-  Event row;
+  Event row = draft(Kind::SegmentMap, place, segment);
   row.device = device;
-  row.subject = segment;
   row.bytes = bytes;
-  write(Kind::SegmentMap, place, row);
+  write(row);
 }
 
 void TapeBuilder::unmap_segment(DeviceId device, std::uint32_t segment, std::int64_t bytes,
                                 const Place& place) {
-  expect_known(is_row(device, tables_.devices()), "a device");
-  Event row;
+  Event row = draft(Kind::SegmentUnmap, place, segment);
   row.device = device;
-  row.subject = segment;
   row.bytes = bytes;
-  write(Kind::SegmentUnmap, place, row);
+  write(row);
 }
 
 void TapeBuilder::diagnose(std::string_view code, Severity severity, std::string where,

@@ -6,8 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tidemark/engine/tape/open_scopes.h"
-#include "tidemark/engine/tape/storage_states.h"
+#include "tidemark/engine/tape/history.h"
 #include "tidemark/engine/tape/tape.h"
 
 namespace tidemark {
@@ -24,18 +23,21 @@ struct Place {
 };
 
 // Irregular events (a double free) are written as they come: `verify` and replay name them. An id
-// that is not of this builder's tables throws Error(BadArgument). Not for several threads at once.
+// that is not of this builder's tables throws Error(BadArgument). A call that throws an Error has
+// written nothing and changed nothing. Not for several threads at once.
 class TapeBuilder {
  public:
   Tables& tables() { return tables_; }
   const Tables& tables() const { return tables_; }
   std::size_t size() const { return spilled_ + events_.size(); }
+  // How many of them were handed to the writer.
+  std::size_t written() const { return spilled_ + written_; }
 
   // The time of the next event. Without it each event is one nanosecond after the last.
-  void set_time(std::int64_t time_ns) { next_time_ns_ = time_ns; }
-  Phase phase() const { return phase_; }
-  ScopeId innermost_scope() const { return open_.innermost(); }
-  const StorageStates& storages() const { return storages_; }
+  void set_time(std::int64_t time_ns) { history_.set_time(time_ns); }
+  Phase phase() const { return history_.phase(); }
+  ScopeId innermost_scope() const { return history_.open().innermost(); }
+  const StorageStates& storages() const { return history_.storages(); }
 
   StorageId alloc(DeviceId device, std::int64_t bytes, Category category = Category::Unknown,
                   const Place& place = {});
@@ -49,7 +51,7 @@ class TapeBuilder {
   void end_scope(ScopeId scope, const Place& place = {});
   void begin_call(CallId call, const Place& place = {});
   void end_call(CallId call, const Place& place = {});
-  void set_phase(Phase phase, Place place = {});
+  void set_phase(Phase phase, const Place& place = {});
   void begin_step(const Place& place = {});
   void mark(std::string_view text, const Place& place = {});
   void map_segment(DeviceId device, std::uint32_t segment, std::int64_t bytes,
@@ -57,12 +59,15 @@ class TapeBuilder {
   void unmap_segment(DeviceId device, std::uint32_t segment, std::int64_t bytes,
                      const Place& place = {});
 
-  // A number for a storage that will be named before it is born, or never is. At most kBlockEvents
-  // numbers may be ahead of the events: readers take higher ones for damage.
+  // A number for a storage that will be named before it is born, or never is. At most
+  // kStoragesAhead numbers may be ahead of the events: readers take higher ones for damage.
   StorageId new_storage();
   // Births a storage under a number of the caller's, or of new_storage().
   void alloc_as(StorageId storage, DeviceId device, std::int64_t bytes, Category category,
                 const Place& place = {});
+  // A row as a call above would write it now, for a source that has more to say; then write it.
+  Event draft(Kind kind, const Place& place, std::uint32_t subject = Event().subject) const;
+  void write(const Event& row);
   // Writes a row of a source that keeps the histories of its storages itself: nothing is filled in,
   // and nothing is kept but the row. Not to be mixed with the calls above that fill in.
   void append(const Event& row);
@@ -81,20 +86,16 @@ class TapeBuilder {
   const Event& last() const { return last_; }
 
  private:
-  void write(Kind kind, const Place& place, Event row);
-  void check_ids(const Event& row) const;
-  void write_storage(Kind kind, StorageId storage, Event row, const Place& place);
+  void check_place(const Event& row) const;
+  void check(const Event& row) const;
   void spill(std::size_t least);
 
   Tables tables_;
   EventColumns events_;
   Diagnostics diagnostics_;
-  StorageStates storages_;
-  OpenScopes open_;
+  History history_;
   Event last_;
   std::uint32_t storage_count_ = 0;
-  std::int64_t next_time_ns_ = 0;
-  Phase phase_ = Phase::Other;
   TapeWriter* writer_ = nullptr;
   bool keep_ = true;
   std::size_t written_ = 0;  // rows of events_ already in the file

@@ -32,9 +32,31 @@ inline constexpr std::size_t kKindCount = 15;
 std::string_view name_of(Kind kind);
 std::optional<Kind> kind_named(std::string_view name);
 
-// True for kinds whose subject is a storage.
+// Questions about kinds. Each is asked by name, so that a new kind is thought of here and not at
+// every place that asks.
+
+// The event changes what a storage is: its life, its size or its category.
+constexpr bool changes_storage(Kind kind) {
+  return kind == Kind::Alloc || kind == Kind::Free || kind == Kind::Resize ||
+         kind == Kind::Relabel;
+}
+// The subject is a storage.
 constexpr bool is_about_storage(Kind kind) {
-  return kind <= Kind::Relabel || kind == Kind::Input || kind == Kind::Output;
+  return changes_storage(kind) || kind == Kind::Input || kind == Kind::Output;
+}
+// The subject is a segment of the allocator.
+constexpr bool is_about_segment(Kind kind) {
+  return kind == Kind::SegmentMap || kind == Kind::SegmentUnmap;
+}
+// The event makes no sense without a device. Others have one where their storage is known.
+constexpr bool needs_device(Kind kind) { return kind == Kind::Alloc || is_about_segment(kind); }
+// The scope of the event is the one that begins or ends.
+constexpr bool is_scope_edge(Kind kind) {
+  return kind == Kind::ScopeBegin || kind == Kind::ScopeEnd;
+}
+// The call of the event is the one that begins or ends.
+constexpr bool is_call_edge(Kind kind) {
+  return kind == Kind::CallBegin || kind == Kind::CallEnd;
 }
 
 struct Event {

@@ -21,6 +21,10 @@ inline constexpr std::size_t kBlockHeaderBytes = 32;
 inline constexpr std::size_t kBlockEvents = 65'536;
 inline constexpr std::uint64_t kMaxCompressedRawBytes = 16u << 20;
 
+// A storage's number is below its event's number plus this. Higher ones exist only in damaged
+// files, and tables of storages would grow with them.
+inline constexpr std::size_t kStoragesAhead = 2 * kBlockEvents;
+
 enum class BlockKind : std::uint32_t { Tables = 1, Events = 2, Diagnostics = 3, End = 4 };
 
 struct BlockHeader {

@@ -26,6 +26,8 @@ class FileReader {
     try {
       while (read_block()) good_events_ = events_.size();
     } catch (const Error& damage) {
+      // The disk that fails says nothing about the tape.
+      if (damage.code() == ErrorCode::Unreadable) throw;
       // What came before the damage is good; with nothing before it there is nothing to give.
       events_.grow_to(good_events_);
       if (events_.size() == 0 || damage.code() == ErrorCode::Unsupported)
@@ -203,21 +205,21 @@ bool all_below(std::span<const T> values, std::size_t limit) {
 
 // Storages are numbered about when they are first named: see TapeBuilder::new_storage.
 bool subjects_in_range(std::span<const std::uint8_t> kinds, std::span<const std::uint32_t> subjects,
-                       std::span<const std::uint8_t> devices, std::size_t events,
+                       std::span<const std::uint8_t> devices, std::size_t first,
                        const Tables& tables) {
-  std::array<std::uint64_t, kKindCount> subject_limits{};
+  std::array<std::uint64_t, kKindCount> subject_limits{}, limit_grows{};
   std::array<std::uint32_t, kKindCount> device_limits{};
   for (std::size_t k = 0; k < kKindCount; ++k) {
     const Kind kind = static_cast<Kind>(k);
-    const bool needs_device = kind == Kind::Alloc || kind >= Kind::SegmentMap;
-    subject_limits[k] = is_about_storage(kind) ? events + kBlockEvents
+    subject_limits[k] = is_about_storage(kind) ? first + kStoragesAhead
                         : kind == Kind::Mark   ? tables.strings.size()
                                                : UINT64_MAX;
-    device_limits[k] = needs_device ? DeviceId::kNone : UINT32_MAX;
+    limit_grows[k] = is_about_storage(kind) ? 1 : 0;
+    device_limits[k] = needs_device(kind) ? DeviceId::kNone : UINT32_MAX;
   }
   unsigned bad = 0;  // no branch a row: this is part of reading every event
   for (std::size_t i = 0; i < kinds.size(); ++i) {
-    bad |= subjects[i] >= subject_limits[kinds[i]];
+    bad |= subjects[i] >= subject_limits[kinds[i]] + i * limit_grows[kinds[i]];
     bad |= devices[i] >= device_limits[kinds[i]];
   }
   return bad == 0;
@@ -235,7 +237,7 @@ bool FileReader::ids_in_range(const EventColumns& events, std::size_t first,
                     needed_rows(tail(events.streams())) <= tables.streams().size() &&
                     needed_rows(tail(events.devices())) <= tables.devices().size();
   return good && subjects_in_range(tail(events.kinds()), tail(events.subjects()),
-                                   tail(events.devices()), events.size(), tables);
+                                   tail(events.devices()), first, tables);
 }
 
 }  // namespace

@@ -102,7 +102,9 @@ void TapeWriter::write_block(BlockKind kind, std::span<const std::byte> raw) {
 
 void TapeWriter::write_new_rows(const Tables& tables) {
   if (written_ == sizes_of(tables)) return;
-  write_block(BlockKind::Tables, encode_new_rows(tables, written_).bytes());
+  TablesWritten written = written_;
+  write_block(BlockKind::Tables, encode_new_rows(tables, written).bytes());
+  written_ = written;
 }
 
 void TapeWriter::write(const Tables& tables, const EventColumns& events, std::size_t first,
@@ -133,11 +135,16 @@ void TapeWriter::finish(const Tables& tables, const Diagnostics& diagnostics) {
 }
 
 void write_tape(const Tape& tape, ByteSink& sink, const Codec* codec) {
+  write_tape(tape, tape.diagnostics(), sink, codec);
+}
+
+void write_tape(const Tape& tape, const Diagnostics& diagnostics, ByteSink& sink,
+                const Codec* codec) {
   TapeWriter writer(sink, codec);
   for (std::size_t first = 0; first < tape.size(); first += kBlockEvents)
     writer.write(tape.tables(), tape.events(), first,
                  std::min(kBlockEvents, tape.size() - first));
-  writer.finish(tape.tables(), tape.diagnostics());
+  writer.finish(tape.tables(), diagnostics);
 }
 
 }  // namespace tidemark

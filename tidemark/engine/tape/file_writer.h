@@ -41,5 +41,8 @@ class TapeWriter {
 
 // The whole tape at once.
 void write_tape(const Tape& tape, ByteSink& sink, const Codec* codec = nullptr);
+// The same with other diagnostics than the tape has by itself.
+void write_tape(const Tape& tape, const Diagnostics& diagnostics, ByteSink& sink,
+                const Codec* codec = nullptr);
 
 }  // namespace tidemark

@@ -19,7 +19,13 @@ enum class TapeProblem : std::uint8_t {
   TimeRunsBack,
   TotalOverflows,
   WrongFreeSize,
+  CallNotOpen,
+  CallLeftOpen,
+  SegmentMappedTwice,
+  SegmentNotMapped,
+  WrongUnmapSize,
 };
+inline constexpr std::size_t kTapeProblemCount = 15;
 
 // Counts the problem, with the event as its first place.
 void diagnose(Diagnostics& diagnostics, TapeProblem problem, std::size_t event,

@@ -8,8 +8,6 @@
 namespace tidemark {
 namespace {
 
-// The CUDA caching allocator hands out multiples of 512 bytes.
-constexpr std::int64_t kCudaGranularity = 512;
 // Deeper names exist only in damaged input; the rest of such a name is one part.
 constexpr std::size_t kMaxScopeDepth = 64;
 
@@ -34,8 +32,7 @@ DeviceId Tables::device(std::string_view name) {
   if (DeviceId known = find_device(name)) return known;
   const auto id = next_id<DeviceId>(devices_, "devices");
   if (name.size() > kMaxNameBytes) throw Error(ErrorCode::BadFormat, "a device name is too long");
-  const bool is_cuda = name == "cuda" || name.starts_with("cuda:");
-  devices_.push_back({std::string(name), is_cuda ? kCudaGranularity : 1});
+  devices_.push_back({std::string(name), granularity_of(name)});
   return id;
 }
 

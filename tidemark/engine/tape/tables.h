@@ -10,6 +10,7 @@
 
 #include "tidemark/engine/base/ids.h"
 #include "tidemark/engine/base/interner.h"
+#include "tidemark/engine/base/rounding.h"
 
 namespace tidemark {
 
@@ -19,8 +20,7 @@ struct Device {
 
   // What the device's allocator accounts for a request; no request overflows.
   std::int64_t allocated_bytes(std::int64_t requested) const {
-    if (requested > INT64_MAX - granularity) return requested;
-    return (requested + granularity - 1) & -granularity;
+    return rounded_up(requested, granularity);
   }
 };
 

@@ -15,6 +15,9 @@ struct Token {
   bool quoted = false;  // the value was in quotes
 };
 
+// A bare - means "none"; "-" in quotes is a name.
+inline bool is_dash(const Token& token) { return token.value == "-" && !token.quoted; }
+
 // `place` is where the line is, for messages ("run.tape.txt:3"). Throws Error with the column.
 std::vector<Token> tokenize(std::string_view line, const std::string& place);
 

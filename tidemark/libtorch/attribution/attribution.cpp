@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "tidemark/engine/base/rounding.h"
+
 namespace tidemark::attribution {
 
 namespace {
@@ -30,7 +32,7 @@ void Attribution::take(const Note& note) {
 std::int64_t Attribution::accounted(std::int64_t bytes, std::uint8_t device) const {
   const std::int64_t unit =
       granularities_ ? (*granularities_)[device].load(std::memory_order_relaxed) : 0;
-  return unit > 1 ? (bytes + unit - 1) / unit * unit : bytes;
+  return unit > 1 ? rounded_up(bytes, unit) : bytes;
 }
 
 void Attribution::add_device(std::uint8_t device) {

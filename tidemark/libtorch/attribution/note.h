@@ -16,6 +16,7 @@ enum class NoteKind : std::uint8_t {
   Died,           // and freed
   Output,         // an operator returns this storage, on this device
   OperatorEnded,  // an operator of the program is done: what it leaves behind counts from now on
+  StepBegan,      // the program has begun to record gradients: where a step is awaited, it begins
   // For one tracker:
   Labelled,       // this storage is of a category
   Passed,         // this storage is one of several that the next border of a forward passes
@@ -24,6 +25,13 @@ enum class NoteKind : std::uint8_t {
   BackwardBegan,
   BackwardEnded,
 };
+
+// The note is about the border of a module, or about what passes it.
+constexpr bool is_about_module(NoteKind kind) {
+  return kind == NoteKind::Passed || kind == NoteKind::ForwardBegan ||
+         kind == NoteKind::ForwardEnded || kind == NoteKind::BackwardBegan ||
+         kind == NoteKind::BackwardEnded;
+}
 
 // Where the thread was when the note was written.
 enum NoteFlags : std::uint8_t {

@@ -5,6 +5,8 @@
 
 #include <atomic>
 
+#include "tidemark/engine/base/rounding.h"
+
 namespace tidemark::phantom {
 namespace {
 
@@ -28,7 +30,7 @@ Range reserve() {
 void* next_address(std::int64_t bytes) {
   static const Range range = reserve();
   static std::atomic<std::uintptr_t> used{0};
-  const auto taken = (static_cast<std::uintptr_t>(bytes) + 511) & ~std::uintptr_t{511};
+  const auto taken = static_cast<std::uintptr_t>(rounded_up(bytes, kCudaGranularity));
   const std::uintptr_t at = used.fetch_add(taken);
   // After 64 TiB of births the range begins anew; what lived then is long dead.
   return reinterpret_cast<void*>(range.first + at % range.size);

@@ -129,11 +129,15 @@ const MemoEntry* PhantomKernel::find(const MemoKey& key) {
 
 const MemoEntry* PhantomKernel::learn(CallFrame& frame, Place& place,
                                       const std::optional<MemoKey>& key) {
-  place.call = storage_log()->call(facts_.name, signature_of(frame));
-  set_current_call(place.call);
+  const std::string signature = signature_of(frame);
+  const auto name_call = [&](const std::string& results) {
+    place.call = storage_log()->call(facts_.name, signature + results);
+    set_current_call(place.call);
+  };
+  name_call("");
   const std::vector<at::Tensor> inputs = tensors_of(frame);
   const MemoKey before = facts_.writes ? layout_key(inputs) : MemoKey();
-  call_on_twins(frame, place);
+  call_on_twins(frame, place, [&] { name_call(results_of(frame)); });
   // A recipe makes results; it does not resize an `out=` that did not fit.
   if (!key || (facts_.writes && layout_key(inputs) != before)) return nullptr;
   std::unique_ptr<MemoEntry> entry = MemoEntry::learn(frame, inputs);

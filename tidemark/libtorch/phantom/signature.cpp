@@ -32,14 +32,18 @@ void join(std::string& out, at::IntArrayRef values, const char* between = ",") {
   }
 }
 
+void write_shape(std::string& out, const at::Tensor& tensor) {
+  out.append(short_name(tensor.scalar_type())).append("[");
+  join(out, tensor.sizes());
+  out += ']';
+}
+
 void write(std::string& out, const at::Tensor& tensor) {
   if (!tensor.defined()) {
     out += "None";
     return;
   }
-  out.append(short_name(tensor.scalar_type())).append("[");
-  join(out, tensor.sizes());
-  out += ']';
+  write_shape(out, tensor);
   if (!tensor.is_contiguous()) {
     out += '{';
     join(out, tensor.strides());
@@ -84,6 +88,18 @@ std::string text_of(at::IntArrayRef sizes) {
   std::string out = "[";
   join(out, sizes, ", ");
   return out + "]";
+}
+
+std::string results_of(CallFrame& frame) {
+  std::string out;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < frame.result_count(); ++i)
+    for_each_tensor(frame.result(i), [&](const at::Tensor& tensor) {
+      if (!tensor.defined() || ++count > kMostListed) return;
+      out += count == 1 ? " -> " : ", ";
+      write_shape(out, tensor);
+    });
+  return out;
 }
 
 std::string signature_of(const CallFrame& frame) {

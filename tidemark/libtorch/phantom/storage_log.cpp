@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "tidemark/engine/base/rounding.h"
 #include "tidemark/engine/base/units.h"
 #include "tidemark/engine/tape/file_writer.h"
 
@@ -22,12 +23,12 @@ std::int64_t now_ns() {
 constexpr std::int64_t kFlushEvery_ns = 1'000'000'000;
 
 // What the caching allocator accounts for a request.
-std::int64_t rounded(std::int64_t bytes) { return (bytes + 511) & ~std::int64_t{511}; }
+std::int64_t rounded(std::int64_t bytes) { return rounded_up(bytes, kCudaGranularity); }
 
 }  // namespace
 
 StorageLog::StorageLog(OnOutOfMemory on_out_of_memory)
-    : peak_(builder_.tables()), on_out_of_memory_(on_out_of_memory), start_ns_(now_ns()) {}
+    : on_out_of_memory_(on_out_of_memory), start_ns_(now_ns()) {}
 
 DeviceId StorageLog::device_id(c10::DeviceIndex device) {
   DeviceId& id = devices_.at(device);
@@ -37,10 +38,36 @@ DeviceId StorageLog::device_id(c10::DeviceIndex device) {
 
 void StorageLog::feed() {
   const Event& event = builder_.last();
-  peak_.add(event);
   if (!saves_ || event.time_ns - flushed_ns_ < kFlushEvery_ns) return;
   flushed_ns_ = event.time_ns;
   builder_.flush();
+}
+
+void StorageLog::log(LoggedEvent event) {
+  event.time_ns = now_ns() - start_ns_;
+  if (!held_.is_on()) return write(event);
+  held_.add(event);
+  if (held_.is_full()) write_held();
+}
+
+void StorageLog::write_held() {
+  for (const LoggedEvent& event : held_.take()) write(event);
+}
+
+void StorageLog::write(const LoggedEvent& event) {
+  builder_.set_time(event.time_ns);
+  const Place& place = event.place;
+  switch (event.kind) {
+    case Kind::Alloc:
+      builder_.alloc_as(event.storage, event.device, event.bytes, event.category, place);
+      break;
+    case Kind::Free: builder_.free(event.storage, place); break;
+    case Kind::Relabel: builder_.relabel(event.storage, event.category, place); break;
+    case Kind::ScopeBegin: builder_.begin_scope(*place.scope, {.phase = place.phase}); break;
+    case Kind::ScopeEnd: builder_.end_scope(*place.scope, {.phase = place.phase}); break;
+    default: builder_.begin_step(place); break;
+  }
+  feed();
 }
 
 StorageId StorageLog::born(c10::DeviceIndex device, std::int64_t bytes, Category category,
@@ -48,9 +75,10 @@ StorageId StorageLog::born(c10::DeviceIndex device, std::int64_t bytes, Category
   if (bytes == 0 || is_over_) return {};
   std::lock_guard lock(lock_);
   check_memory(device, bytes);
-  builder_.set_time(now_ns() - start_ns_);
-  const StorageId id = builder_.alloc(device_id(device), bytes, category, place);
-  feed();
+  const StorageId id = builder_.new_storage();
+  categories_.push_back(category);
+  const LoggedEvent birth{Kind::Alloc, 0, id, bytes, device_id(device), category, place};
+  log(birth);
   DeviceCounters& c = counters_[device];
   c.allocated += rounded(bytes);
   c.requested += bytes;
@@ -60,26 +88,28 @@ StorageId StorageLog::born(c10::DeviceIndex device, std::int64_t bytes, Category
   c.requested_peak = std::max(c.requested_peak, c.requested);
   ++c.births;
   c.births_alive_peak = std::max(c.births_alive_peak, c.births - c.deaths);
-  if (!out_of_memory_ && c.allocated > virtual_gpus().model().memory_bytes) {
-    const Tables& tables = builder_.tables();
-    const When at{static_cast<std::int64_t>(builder_.size()) - 1,
-                  builder_.last().time_ns,
-                  step_,
-                  builder_.last().phase,
-                  {},
-                  std::string(tables.op_name(place.call)),
-                  tables.source(place.stack)};
-    out_of_memory_ = {device, bytes, c.allocated - rounded(bytes), at};
-  }
+  if (!out_of_memory_ && c.allocated > virtual_gpus().model().memory_bytes)
+    note_out_of_memory(device, birth);
   return id;
+}
+
+// The event of this birth is the last one so far.
+void StorageLog::note_out_of_memory(c10::DeviceIndex device, const LoggedEvent& birth) {
+  const Tables& tables = builder_.tables();
+  const When at{static_cast<std::int64_t>(builder_.size() + held_.size()) - 1,
+                now_ns() - start_ns_,
+                step_,
+                birth.place.phase.value_or(builder_.phase()),
+                {},
+                std::string(tables.op_name(birth.place.call)),
+                tables.source(birth.place.stack)};
+  out_of_memory_ = {device, birth.bytes, counters_[device].allocated - rounded(birth.bytes), at};
 }
 
 void StorageLog::died(StorageId storage, c10::DeviceIndex device, std::int64_t bytes) {
   if (!storage || is_over_) return;
   std::lock_guard lock(lock_);
-  builder_.set_time(now_ns() - start_ns_);
-  builder_.free(storage);
-  feed();
+  log({.kind = Kind::Free, .storage = storage});
   DeviceCounters& c = counters_[device];
   c.allocated -= rounded(bytes);
   c.requested -= bytes;
@@ -121,27 +151,44 @@ StackId StorageLog::source(StackId caller, std::string_view file, std::uint32_t 
 void StorageLog::begin_step() {
   if (is_over_) return;
   std::lock_guard lock(lock_);
-  builder_.set_time(now_ns() - start_ns_);
-  builder_.begin_step();
-  feed();
+  log({.kind = Kind::Step});
   ++step_;
+}
+
+void StorageLog::begin_optimizer() {
+  if (is_over_) return;
+  std::lock_guard lock(lock_);
+  write_held();  // of a step that raised, and so never ended
+  held_.begin(categories_.size());
+}
+
+void StorageLog::end_optimizer() {
+  if (is_over_) return;
+  std::lock_guard lock(lock_);
+  held_.end();
+  write_held();
+}
+
+bool StorageLog::has_born_in_optimizer() const {
+  std::lock_guard lock(lock_);
+  return held_.alive() > 0;
 }
 
 void StorageLog::relabel(StorageId storage, Category category, ScopeId scope) {
   if (!storage || is_over_) return;
   std::lock_guard lock(lock_);
-  if (builder_.storages()[storage].category == category) return;
-  builder_.set_time(now_ns() - start_ns_);
-  Place place;
-  place.scope = scope;
-  builder_.relabel(storage, category, place);
-  feed();
+  if (categories_[storage.value] == category) return;
+  categories_[storage.value] = category;
+  if (!scope && held_.relabel_birth(storage, category)) return;
+  LoggedEvent event{.kind = Kind::Relabel, .storage = storage, .category = category};
+  event.place.scope = scope;
+  log(event);
 }
 
 Category StorageLog::category_of(StorageId storage) const {
   if (!storage) return Category::Unknown;
   std::lock_guard lock(lock_);
-  return builder_.storages()[storage].category;
+  return categories_[storage.value];
 }
 
 ScopeId StorageLog::scope(std::string_view path) {
@@ -153,22 +200,20 @@ void StorageLog::begin_scope(ScopeId scope, Phase phase) {
   if (is_over_) return;
   if (phase == Phase::Forward) follow_backward({});
   std::lock_guard lock(lock_);
-  write_scope(scope, phase, true);
+  log_scope(scope, phase, Kind::ScopeBegin);
 }
 
 void StorageLog::end_scope(ScopeId scope, Phase phase) {
   if (is_over_) return;
   std::lock_guard lock(lock_);
-  write_scope(scope, phase, false);
+  log_scope(scope, phase, Kind::ScopeEnd);
 }
 
-void StorageLog::write_scope(ScopeId scope, Phase phase, bool begins) {
-  builder_.set_time(now_ns() - start_ns_);
-  Place place;
-  place.phase = phase;
-  if (begins) builder_.begin_scope(scope, place);
-  else builder_.end_scope(scope, place);
-  feed();
+void StorageLog::log_scope(ScopeId scope, Phase phase, Kind border) {
+  LoggedEvent event{.kind = border};
+  event.place.scope = scope;
+  event.place.phase = phase;
+  log(event);
 }
 
 void StorageLog::follow_backward(ScopeId scope) {
@@ -180,11 +225,11 @@ void StorageLog::follow_backward(ScopeId scope) {
   const auto same = std::mismatch(path.begin(), path.end(), in_backward_.begin(),
                                   in_backward_.end()).first - path.begin();
   while (static_cast<std::ptrdiff_t>(in_backward_.size()) > same) {
-    write_scope(in_backward_.back(), Phase::Backward, false);
+    log_scope(in_backward_.back(), Phase::Backward, Kind::ScopeEnd);
     in_backward_.pop_back();
   }
   for (auto one = path.begin() + same; one != path.end(); ++one) {
-    write_scope(*one, Phase::Backward, true);
+    log_scope(*one, Phase::Backward, Kind::ScopeBegin);
     in_backward_.push_back(*one);
   }
   backward_scope_ = scope.value;
@@ -194,6 +239,20 @@ void StorageLog::diagnose(std::string_view code, Severity severity, std::string 
                           std::string message) {
   std::lock_guard lock(lock_);
   diagnostics_.add(code, severity, std::move(where), std::move(message));
+}
+
+void StorageLog::set_meta(std::string_view key, std::string_view value) {
+  std::lock_guard lock(lock_);
+  builder_.tables().set_meta(key, value);
+}
+
+bool StorageLog::has_called(std::span<const std::string_view> names) const {
+  std::lock_guard lock(lock_);
+  const Tables& tables = builder_.tables();
+  return std::any_of(tables.calls().begin(), tables.calls().end(), [&](const Call& call) {
+    const std::string_view op = tables.strings[call.op];
+    return std::find(names.begin(), names.end(), op.substr(0, op.find('.'))) != names.end();
+  });
 }
 
 Diagnostics StorageLog::diagnostics() const {
@@ -217,11 +276,6 @@ void StorageLog::reset_peak(c10::DeviceIndex device) {
   c.allocated_peak = c.allocated;
   c.requested_peak = c.requested;
   c.births_alive_peak = c.births - c.deaths;
-}
-
-PeakAnswer StorageLog::peak() const {
-  std::lock_guard lock(lock_);
-  return peak_.answer();
 }
 
 void StorageLog::spill_to(TapeWriter& writer) {
@@ -251,6 +305,7 @@ Tape StorageLog::finish() {
   std::lock_guard lock(lock_);
   for (const Diagnostic& d : diagnostics_.all())
     builder_.diagnose(d.code, d.severity, d.where, d.message, d.count);
+  write_held();
   is_over_ = true;
   return builder_.finish();
 }

@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 
-#include "tidemark/engine/analyses/peak.h"
+#include "tidemark/engine/answers/parts.h"
 #include "tidemark/engine/tape/builder.h"
+#include "tidemark/libtorch/phantom/held_events.h"
 #include "tidemark/libtorch/phantom/virtual_gpus.h"
 
 namespace tidemark::phantom {
@@ -46,10 +48,20 @@ class StorageLog {
   StackId source(StackId caller, std::string_view file, std::uint32_t line,
                  std::string_view function);
   void begin_step();
+  // Between the two, what is born waits: only after an optimizer's step is it known what of it is
+  // state. A label that comes before the end is true from the birth on.
+  void begin_optimizer();
+  void end_optimizer();
+  // Whether something that was born in the optimizer's step is alive.
+  bool has_born_in_optimizer() const;
   // A scope makes the storage that module's.
   void relabel(StorageId storage, Category category, ScopeId scope = {});
   Category category_of(StorageId storage) const;
   void diagnose(std::string_view code, Severity severity, std::string where, std::string message);
+  // What the tape says of the run as a whole.
+  void set_meta(std::string_view key, std::string_view value);
+  // Whether an operator of one of these names, whatever its overload, was called so far.
+  bool has_called(std::span<const std::string_view> names) const;
 
   Diagnostics diagnostics() const;
   std::string describe(StackId source) const;  // "train.py:12", empty for none
@@ -66,7 +78,6 @@ class StorageLog {
   };
   const std::optional<OutOfMemory>& out_of_memory() const { return out_of_memory_; }
 
-  PeakAnswer peak() const;
   void spill_to(TapeWriter& writer);
   void flush();
   Tape finish();
@@ -77,16 +88,22 @@ class StorageLog {
   void after_fork(bool in_child);
 
  private:
-  void write_scope(ScopeId scope, Phase phase, bool begins);
-  // Feeds the event that was written last to the peak, and now and then the file to the disk.
+  // At once, or when the optimizer's step is over.
+  void log(LoggedEvent event);
+  void write(const LoggedEvent& event);
+  void write_held();
+  void log_scope(ScopeId scope, Phase phase, Kind border);
+  void note_out_of_memory(c10::DeviceIndex device, const LoggedEvent& birth);
+  // Now and then the file is fed to the disk.
   void feed();
   void check_memory(c10::DeviceIndex device, std::int64_t wanted);
   DeviceId device_id(c10::DeviceIndex device);
 
   mutable std::mutex lock_;
   TapeBuilder builder_;
+  HeldEvents held_;
+  std::vector<Category> categories_;  // of every storage, by number
   Diagnostics diagnostics_;
-  PeakAccumulator peak_;
   std::array<DeviceCounters, kMaxGpus> counters_{};
   std::vector<ScopeId> in_backward_;  // modules the backward is inside of, outermost first
   std::atomic<ScopeId::rep> backward_scope_{ScopeId().value};  // the innermost of them

@@ -15,7 +15,8 @@ namespace {
 
 class TwinCall {
  public:
-  TwinCall(CallFrame& frame, const Place& place) : frame_(frame), place_(place) {}
+  TwinCall(CallFrame& frame, const Place& place, const std::function<void()>& name_call)
+      : frame_(frame), place_(place), name_call_(name_call) {}
 
   void run() {
     std::vector<c10::IValue> args = frame_.copy_of_args();
@@ -31,6 +32,7 @@ class TwinCall {
     check_shapes();
     if (frame_.op().schema().name() == "aten::as_strided") check_bounds(frame_.result(0).toTensor());
     correct_results(frame_, args);
+    name_call_();
     for (std::size_t i = 0; i < frame_.result_count(); ++i)
       frame_.result(i) = with_tensors(frame_.result(i), [&](const at::Tensor& t) { return back(t); });
     for (auto& [twin, phantom] : twins_) sync(*twin.unsafeGetTensorImpl(), phantom);
@@ -110,11 +112,14 @@ class TwinCall {
 
   CallFrame& frame_;
   const Place& place_;
+  const std::function<void()>& name_call_;
   std::vector<std::pair<at::Tensor, at::Tensor>> twins_;  // twin, phantom
 };
 
 }  // namespace
 
-void call_on_twins(CallFrame& frame, const Place& place) { TwinCall(frame, place).run(); }
+void call_on_twins(CallFrame& frame, const Place& place, const std::function<void()>& name_call) {
+  TwinCall(frame, place, name_call).run();
+}
 
 }  // namespace tidemark::phantom

@@ -34,19 +34,27 @@ std::int64_t count_question() {
 
 std::string here() { return describe_source(current_place().stack); }
 
+// What a program writes to call it: its author has never heard of _local_scalar_dense.
+std::string user_word(const std::string& op) {
+  if (op == "aten::_local_scalar_dense") return "`.item()`";
+  if (op == "aten::_unique2" || op.starts_with("aten::unique")) return "`unique()`";
+  const std::string_view own = "aten::";
+  return op.starts_with(own) ? "`" + op.substr(own.size()) + "()`" : "`" + op + "`";
+}
+
 // Notes that an answer is not known; throws under the policy that wants none.
 void note_assumption(const CallFrame& frame, const char* code, const std::string& sentence) {
   const std::string name = frame.op().schema().name();
   TORCH_CHECK(session_options().on_value != OnValue::Error,
               name + " asks for a value that a virtual GPU cannot know, at " + here() +
                   " (tidemark --on-value error)");
-  storage_log()->diagnose(code, Severity::Note, here(), name + ": " + sentence);
+  storage_log()->diagnose(code, Severity::Note, here(), user_word(name) + " " + sentence);
 }
 
 c10::IValue unknown_scalar(const CallFrame& frame, at::ScalarType dtype) {
   const bool zero = session_options().on_value == OnValue::Zero;
   note_assumption(frame, "assumed-value",
-                  "a value that is not known was taken as small and positive, a bool as false");
+                  "returned a made-up value; what the script prints is fictitious");
   const std::int64_t patience = dtype == at::kBool ? kPatience : kPatienceForNumbers;
   const bool flip = count_question() % (2 * patience) >= patience;
   if (flip)
@@ -75,7 +83,7 @@ bool answer_from_values(CallFrame& frame) {
   const std::vector<c10::IValue> args = frame.copy_of_args();
   const Certainty certainty = certainty_of(args);
   if (certainty == Certainty::Assumed)
-    note_assumption(frame, "assumed-shape", "a shape follows from values that were assumed");
+    note_assumption(frame, "assumed-shape", "has a shape that follows from made-up values");
   torch::jit::Stack host = on_host(args);
   {
     at::AutoDispatchBelowADInplaceOrView below;
@@ -101,7 +109,7 @@ at::Tensor new_tensor(const CallFrame& frame, at::IntArrayRef sizes, caffe2::Typ
 }
 
 std::int64_t assumed_count(const CallFrame& frame, std::int64_t most) {
-  note_assumption(frame, "assumed-mask", "a mask that is not known was taken as all true");
+  note_assumption(frame, "assumed-mask", "met a mask that nobody knows; it was taken as all true");
   return session_options().on_value == OnValue::Zero ? 0 : most;
 }
 
@@ -155,7 +163,7 @@ bool answer_equal(CallFrame& frame) {
     QuietPython quiet;
     equal = at::equal(is_phantom(a) ? known_values(a) : a, is_phantom(b) ? known_values(b) : b);
   } else if (!a.is_same(b)) {
-    note_assumption(frame, "assumed-value", "tensors of one shape were taken as equal");
+    note_assumption(frame, "assumed-value", "took tensors of one shape as equal");
   }
   frame.drop_args();
   frame.push(equal);
@@ -186,7 +194,7 @@ bool answer_masked_select(CallFrame& frame) {
   std::int64_t count = 0;
   if (has_known_values(mask)) {
     if (certainty_of({mask}) == Certainty::Assumed)
-      note_assumption(frame, "assumed-shape", "a shape follows from values that were assumed");
+      note_assumption(frame, "assumed-shape", "has a shape that follows from made-up values");
     at::AutoDispatchBelowADInplaceOrView below;
     QuietPython quiet;
     const at::Tensor values = is_phantom(mask) ? known_values(mask) : mask;
@@ -199,7 +207,7 @@ bool answer_masked_select(CallFrame& frame) {
 
 bool answer_unique(CallFrame& frame) {
   if (answer_from_values(frame)) return true;
-  note_assumption(frame, "assumed-values", "values that are not known were taken as all different");
+  note_assumption(frame, "assumed-values", "met values that nobody knows; they were taken as all different");
   const at::Tensor self = frame.arg(0).toTensor();
   const auto whole = caffe2::TypeMeta::Make<std::int64_t>();
   const std::optional<std::int64_t> dim = dim_of(frame);
@@ -223,14 +231,14 @@ bool answer_repeats(CallFrame& frame) {
   const at::Tensor repeats = frame.arg(0).toTensor();
   std::int64_t count = repeats.numel();
   if (frame.arg(1).isInt()) count = frame.arg(1).toInt();
-  else note_assumption(frame, "assumed-values", "counts that are not known were taken as one each");
+  else note_assumption(frame, "assumed-values", "met counts that nobody knows; they were taken as one each");
   return finish(frame, new_tensor(frame, {count}, repeats.dtype()));
 }
 
 bool answer_bincount(CallFrame& frame) {
   if (frame.count() != 3) return false;
   if (answer_from_values(frame)) return true;
-  note_assumption(frame, "assumed-values", "values that are not known were taken as small");
+  note_assumption(frame, "assumed-values", "met values that nobody knows; they were taken as small");
   const bool weighted = frame.arg(1).isTensor() && frame.arg(1).toTensor().defined();
   const auto dtype =
       weighted ? caffe2::TypeMeta::Make<double>() : caffe2::TypeMeta::Make<std::int64_t>();

@@ -98,12 +98,14 @@ Whereabouts find_whereabouts(StorageLog& log, bool needs_grad) {
   place.stack = python_source(log);
   place.scope = current_module();
   log.follow_backward({});
-  if (records) remember({place.stack, *place.scope});
+  if (records) {
+    remember({place.stack, *place.scope});
+    begin_step_if_due(log);  // also in the closure that an optimizer's step is given
+  }
   if (g_in_optimizer) {
     place.phase = Phase::Optimizer;
     return here;
   }
-  if (records) begin_step_if_due(log);
   place.phase = log.step() > 0 ? Phase::Forward : Phase::Other;
   return here;
 }
@@ -125,9 +127,15 @@ void begin_step_if_due(StorageLog& log) {
     log.begin_step();
 }
 
-void enter_optimizer() { g_in_optimizer = true; }
+std::int64_t steps_done(const StorageLog& log) { return log.step() - (g_step_is_due ? 0 : 1); }
 
-void leave_optimizer() {
+void enter_optimizer(StorageLog& log) {
+  g_in_optimizer = true;
+  log.begin_optimizer();
+}
+
+void leave_optimizer(StorageLog& log) {
+  log.end_optimizer();
   g_in_optimizer = false;
   g_step_is_due = true;
 }

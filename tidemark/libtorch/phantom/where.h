@@ -25,8 +25,10 @@ Category category_of_births(const Whereabouts& here, bool uses_phantoms);
 // A training step begins with the first operator, or module call, that records gradients.
 void begin_step_if_due(StorageLog& log);
 // The optimizer's step begins and ends; the end closes a training step.
-void enter_optimizer();
-void leave_optimizer();
+void enter_optimizer(StorageLog& log);
+void leave_optimizer(StorageLog& log);
+// Training steps that an optimizer's step has ended.
+std::int64_t steps_done(const StorageLog& log);
 void reset_where();
 
 }  // namespace tidemark::phantom

@@ -1,6 +1,7 @@
 // Notes in without a lock, out to the attributions under one.
 #include "tidemark/libtorch/recorder/recorder.h"
 
+#include <ATen/SequenceNumber.h>
 #include <ATen/core/grad_mode.h>
 #include <pthread.h>
 #include <torch/csrc/autograd/graph_task.h>
@@ -10,6 +11,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "tidemark/engine/base/rounding.h"
 #include "tidemark/libtorch/recorder/allocators.h"
 
 namespace tidemark::recorder {
@@ -63,6 +65,7 @@ void Recorder::note_birth(StorageKey key, std::int64_t bytes, std::uint8_t devic
                           Caller caller) noexcept {
   ThreadState& thread = this_thread();
   if (thread.is_pretending) return;
+  if (awaits_step_.load(std::memory_order_relaxed)) [[unlikely]] look_for_step(thread, caller);
   Note note = here(NoteKind::Born);
   check_state();
   if (note.has(kInsideOperator))
@@ -75,6 +78,30 @@ void Recorder::note_birth(StorageKey key, std::int64_t bytes, std::uint8_t devic
   note.bytes = bytes;
   note.device = device;
   push(note, caller);
+}
+
+void Recorder::await_step() noexcept {
+  ThreadState& thread = this_thread();
+  thread.awaited_step = awaited_steps_.fetch_add(1) + 1;
+  thread.autograd_nodes = at::sequence_number::peek();
+  awaits_step_ = true;
+}
+
+void Recorder::begin_step() noexcept {
+  if (awaits_step_.load(std::memory_order_relaxed) && awaits_step_.exchange(false))
+    push(here(NoteKind::StepBegan));
+}
+
+// Autograd numbers a thread's nodes as it makes them, and makes an operator's before it calls the
+// kernel: so the first birth after a new node is that of an operator that records.
+void Recorder::look_for_step(ThreadState& thread, Caller caller) noexcept {
+  const std::uint64_t nodes = at::sequence_number::peek();
+  const bool is_known = thread.awaited_step == awaited_steps_.load(std::memory_order_relaxed);
+  const bool in_backward = torch::autograd::get_current_graph_task_id() != -1;
+  const bool records = is_known && !in_backward && nodes != thread.autograd_nodes;
+  thread.awaited_step = awaited_steps_.load(std::memory_order_relaxed);
+  thread.autograd_nodes = nodes;
+  if (records && awaits_step_.exchange(false)) push(here(NoteKind::StepBegan), caller);
 }
 
 void Recorder::note_death(StorageKey key, Caller caller) noexcept {
@@ -202,10 +229,9 @@ std::uint8_t Recorder::device_number(const std::string& name) {
   const auto number = static_cast<std::uint8_t>(found - devices_.begin());
   if (found != devices_.end()) return number;
   devices_.push_back(name);
-  // CUDA's caching allocator rounds to 512 bytes, unless it is told not to cache.
+  // CUDA's allocator rounds unless it is told not to cache.
   const char* uncached = std::getenv("PYTORCH_NO_CUDA_MEMORY_CACHING");
-  if (name.starts_with("cuda") && (!uncached || std::atoi(uncached) == 0))
-    granularities_[number] = 512;
+  granularities_[number] = uncached && std::atoi(uncached) != 0 ? 1 : granularity_of(name);
   return number;
 }
 

@@ -33,6 +33,8 @@ struct ThreadState {
   bool is_pretending = false; // inside an operator of a fake mode that nobody tracks
   bool inside_by_state = false; // the last note was written inside an operator, by the state
   bool is_unrecorded = false; // so it was when records took over: of that operator there is none
+  std::uint32_t awaited_step = 0;     // the last await_step() this thread has looked for
+  std::uint64_t autograd_nodes = 0;   // that it had made until then
 };
 // Found by one instruction: it is asked for several times an operator.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local ThreadState t_state;
@@ -73,6 +75,12 @@ class Recorder {
   // True while somebody wants births.
   bool wants_outputs() const noexcept { return output_starts_ > 0; }
   bool is_recording() const noexcept { return recording_.load(std::memory_order_relaxed); }
+
+  // The next operator on this thread that records gradients is noted as StepBegan, or the next but
+  // one on another.
+  void await_step() noexcept;
+  // A module is called that records gradients.
+  void begin_step() noexcept;
 
   void attach(NoteTaker* taker);
   void detach(NoteTaker* taker);
@@ -124,8 +132,11 @@ class Recorder {
   std::uint8_t place(ThreadState& thread) noexcept;  // flags of a note written now
   void check_state() noexcept;
   void follow_operators();
+  void look_for_step(ThreadState& thread, Caller caller) noexcept;
 
   Ring<Note> ring_;
+  std::atomic<bool> awaits_step_{false};
+  std::atomic<std::uint32_t> awaited_steps_{0};
   std::atomic<bool> recording_{false}, listening_{false}, wants_sample_{false}, times_{false};
   // Borders are known from the state of dispatch alone, and whether that was ever not enough.
   std::atomic<bool> reads_state_{false}, needs_records_{false};

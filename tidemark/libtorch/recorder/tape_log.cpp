@@ -10,11 +10,12 @@ namespace tidemark::recorder {
 namespace {
 
 constexpr std::size_t kMostWaiting = 1 << 16;
+constexpr std::size_t kMostInMemory = std::size_t{64} << 20;
 
 }  // namespace
 
 TapeLog::TapeLog(const std::string& path)
-    : sink_(path), writer_(sink_), start_ns_(Recorder::now_ns()) {
+    : file_(path, kMostInMemory), writer_(file_), start_ns_(Recorder::now_ns()) {
   builder_.spill_to(writer_, false);
 }
 
@@ -30,14 +31,16 @@ void TapeLog::enqueue(Waiting&& event) {
   if (event.time_ns == 0) event.time_ns = time_ns_ ? time_ns_ : Recorder::now_ns();
   event.time_ns = std::max(last_ns_, event.time_ns - start_ns_);
   last_ns_ = event.time_ns;
-  if (queue_.empty() && event.is_known) return write(event);
+  if (queue_.empty() && event.is_known && !is_closed_) return write(event);
   queue_.push_back(event);
+  if (is_closed_) return;
   // A step that never ends must not eat the memory.
   if (queue_.size() > kMostWaiting) release();
   flush();
 }
 
 void TapeLog::flush() {
+  if (is_closed_) return;
   while (!queue_.empty() && queue_.front().is_known) {
     write(queue_.front());
     queue_.pop_front();
@@ -55,7 +58,7 @@ void TapeLog::write(const Waiting& event) {
   try_to([&] { builder_.append(row); });
 }
 
-// Whatever the disk does, the program goes on, and its storages are followed.
+// Whatever happens, the program goes on, and its storages are followed.
 template <class Write>
 void TapeLog::try_to(const Write& write) noexcept {
   if (problem_) return;
@@ -64,10 +67,9 @@ void TapeLog::try_to(const Write& write) noexcept {
   } catch (...) {
     problem_ = std::current_exception();
   }
-}
-
-void TapeLog::check() const {
-  if (problem_) std::rethrow_exception(problem_);
+  if (file_.size() == open_size_) return;
+  open_size_ = file_.size();
+  if (file_.problem().empty()) events_in_file_ = builder_.written();
 }
 
 // Every event of a storage says what the storage is; its death, what it was.
@@ -176,8 +178,9 @@ void TapeLog::end_optimizer(std::uint32_t thread) {
   set_phase(thread, Phase::Other);
   release();
   holds_ = false;
-  enqueue({Kind::Step});
 }
+
+void TapeLog::begin_step() { enqueue({Kind::Step}); }
 
 void TapeLog::release() {
   for (Waiting& event : queue_) event.is_known |= event.category != Category::Unknown;
@@ -188,17 +191,15 @@ void TapeLog::set_owner(const std::string& path) {
   owner_ = path.empty() ? ScopeId() : builder_.tables().scope(path);
 }
 
-void TapeLog::mark(const std::string& text) {
+std::int64_t TapeLog::mark(const std::string& text) {
   flush();
+  const auto event = static_cast<std::int64_t>(builder_.size());
   const Thread& here = thread(this_thread().id);
   Place place;
   place.scope = here.scopes.empty() ? ScopeId() : here.scopes.back();
   place.phase = here.phase;
   try_to([&] { builder_.mark(text, place); });
-}
-
-void TapeLog::diagnose(const std::string& code, const std::string& message, std::int64_t count) {
-  builder_.diagnose(code, Severity::Warning, "", message, count);
+  return event;
 }
 
 std::vector<LiveStorage> TapeLog::largest(std::size_t count) const {
@@ -216,12 +217,36 @@ std::vector<LiveStorage> TapeLog::largest(std::size_t count) const {
   return found;
 }
 
-void TapeLog::finish() {
+void TapeLog::close(std::uint64_t dropped, bool is_last) {
+  if (is_closed_) return;
   for (Waiting& event : queue_) event.is_known = true;
   flush();
-  check();
-  builder_.finish();
-  sink_.flush();
+  try_to([&] { builder_.flush(); });
+  if (problem_) std::rethrow_exception(problem_);
+  if (!is_last && !file_.can_cut()) return;
+  // A writer of its own: what this one writes is taken back if the tape goes on.
+  TapeWriter last(writer_);
+  last.finish(builder_.tables(), all_diagnostics(dropped));
+  is_closed_ = true;
+}
+
+void TapeLog::open_again() {
+  if (!is_closed_) return;
+  is_closed_ = false;
+  file_.cut(open_size_);
+  flush();
+}
+
+Diagnostics TapeLog::all_diagnostics(std::uint64_t dropped) const {
+  Diagnostics all;
+  if (dropped > 0)
+    all.add("events-dropped", Severity::Warning, "",
+            "events were lost because the ring buffer was full",
+            static_cast<std::int64_t>(dropped));
+  if (!file_.problem().empty())
+    all.add("tape-cut", Severity::Warning, "event " + std::to_string(events_in_file_),
+            "the file could not be written any more: " + file_.problem());
+  return all;
 }
 
 }  // namespace tidemark::recorder

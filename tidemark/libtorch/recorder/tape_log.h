@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "tidemark/engine/base/byte_stream.h"
 #include "tidemark/engine/tape/builder.h"
 #include "tidemark/engine/tape/file_writer.h"
 #include "tidemark/libtorch/attribution/listener.h"
+#include "tidemark/libtorch/run_file.h"
 
 namespace tidemark::recorder {
 
@@ -29,7 +29,8 @@ struct LiveStorage {
 
 class TapeLog final : public attribution::Listener {
  public:
-  // Events go to the file as they come; memory stays flat.
+  // Events go to the file as they come, and memory stays flat: should the disk be full, some 64 MiB
+  // of the rest are kept.
   explicit TapeLog(const std::string& path);
 
   void allocated(StorageNumber storage, const Note& note) override;
@@ -54,18 +55,27 @@ class TapeLog final : public attribution::Listener {
   // state.
   void begin_optimizer(std::uint32_t thread);
   void end_optimizer(std::uint32_t thread);
+  void begin_step();
   // The module that storages made known from here on belong to; empty for none.
   void set_owner(const std::string& path);
-  void mark(const std::string& text);
-  void diagnose(const std::string& code, const std::string& message, std::int64_t count);
+  // Returns the event's number.
+  std::int64_t mark(const std::string& text);
+  // What the tape says of the run as a whole.
+  void set_meta(const std::string& key, const std::string& value) {
+    builder_.tables().set_meta(key, value);
+  }
 
   std::size_t events() const { return builder_.size(); }
   // Alive now, the largest first.
   std::vector<LiveStorage> largest(std::size_t count) const;
-  // Throws what happened if nothing can be written any more: a full disk.
-  void check() const;
-  // Throws likewise.
-  void finish();
+  // Makes the file whole. What comes then waits until the tape is opened again; whoever is done for
+  // good says so, for files that take nothing back. Throws what went wrong with writing, if anything
+  // did but the disk.
+  void close(std::uint64_t dropped, bool is_last);
+  void open_again();
+  const RunFile& file() const { return file_; }
+  // Events that are in the file; all of them, unless the disk was full.
+  std::size_t events_in_file() const { return events_in_file_; }
 
  private:
   struct Storage {
@@ -114,10 +124,11 @@ class TapeLog final : public attribution::Listener {
   void write(const Waiting& event);
   template <class Write>
   void try_to(const Write& write) noexcept;
+  Diagnostics all_diagnostics(std::uint64_t dropped) const;
   void fill_in(Event& row, const Waiting& event);
   DeviceId device_id(std::uint8_t number);
 
-  FileSink sink_;
+  RunFile file_;
   TapeWriter writer_;
   TapeBuilder builder_;
   std::vector<Storage> storages_;
@@ -126,7 +137,9 @@ class TapeLog final : public attribution::Listener {
   std::vector<DeviceId> devices_;
   std::deque<Waiting> queue_;
   std::size_t dequeued_ = 0;
-  bool holds_ = false;
+  bool holds_ = false, is_closed_ = false;
+  std::uint64_t open_size_ = 0;      // of the file, before it was made whole
+  std::size_t events_in_file_ = 0;
   ScopeId owner_;
   std::int64_t start_ns_, last_ns_ = 0, time_ns_ = 0;
   std::exception_ptr problem_;

@@ -23,7 +23,8 @@ void TrackedRun::take(const Note& note) {
 }
 
 void TrackedRun::understand(const Note& note) {
-  if (note.kind >= NoteKind::Passed) attribution_.leave_operators(note.thread);
+  if (note.kind == NoteKind::StepBegan) return begin_step();
+  if (is_about_module(note.kind)) attribution_.leave_operators(note.thread);
   switch (note.kind) {
     case NoteKind::Passed: return passed_.push_back(note);
     case NoteKind::ForwardBegan: return begin_forward(note);
@@ -36,6 +37,14 @@ void TrackedRun::understand(const Note& note) {
       return write_end(note.module(), note.thread, Phase::Backward);
     default: return attribution_.take(note);
   }
+}
+
+// Another tracker may be the one that awaits it.
+void TrackedRun::begin_step() {
+  if (!log_ || !is_running_ || !awaits_step_) return;
+  awaits_step_ = false;
+  ++steps_begun_;
+  log_->begin_step();
 }
 
 // What the border was told to pass, as far as it is known.
@@ -143,11 +152,13 @@ void TrackedRun::begin_optimizer(std::uint32_t thread) {
 void TrackedRun::end_optimizer(std::uint32_t thread) {
   attribution_.leave_operators(thread);
   attribution_.end_optimizer(thread);
+  awaits_step_ = true;
   if (log_) log_->end_optimizer(thread);
 }
 
 void TrackedRun::start(bool count_at_birth) {
   is_running_ = true;
+  if (log_) log_->open_again();
   attribution_.accept_births(true);
   attribution_.count_at_birth(count_at_birth);
   attribution_.reset_peak();
@@ -183,23 +194,38 @@ void TrackedRun::clear_modules() {
 
 void TrackedRun::run_out_of_memory(std::int64_t wanted, const std::string& device) {
   if (!is_running_) return;
-  OutOfMemory found{wanted, device, attribution_.current(), {}, {}};
+  OutOfMemory found{wanted, device, attribution_.current(), {}, {}, -1};
   for (const OpenCall& call : open_calls_) found.open_modules.push_back(names_[call.module]);
   if (log_) {
     found.largest = log_->largest(20);
-    log_->mark("out of memory: " + std::to_string(wanted) + " bytes wanted on " + device);
+    found.event = log_->mark("out of memory: " + std::to_string(wanted) + " bytes wanted on " +
+                             device);
+    if (!out_of_memory_) write_first(found);
   }
   out_of_memory_ = std::move(found);
 }
 
+void TrackedRun::write_first(const OutOfMemory& found) {
+  log_->set_meta("oom.device", found.device);
+  log_->set_meta("oom.wanted_bytes", std::to_string(found.wanted));
+  log_->set_meta("oom.event", std::to_string(found.event));
+  for (std::size_t number = 0; number < found.rows.size(); ++number) {
+    const std::int64_t total = found.rows[number].total;
+    if (total == 0) continue;
+    if (Recorder::instance().device_name(static_cast<std::uint8_t>(number)) == found.device)
+      log_->set_meta("oom.allocated_bytes", std::to_string(total));
+  }
+}
+
+void TrackedRun::close_tape() {
+  if (log_) log_->close(Recorder::instance().dropped(), false);
+}
+
 void TrackedRun::finish() {
   if (!log_) return;
-  const std::unique_ptr<TapeLog> log = std::move(log_);
+  finished_log_ = std::move(log_);
   attribution_.set_listener(nullptr);
-  if (const auto dropped = Recorder::instance().dropped())
-    log->diagnose("events-dropped", "events were lost because the ring buffer was full",
-                  static_cast<std::int64_t>(dropped));
-  log->finish();
+  finished_log_->close(Recorder::instance().dropped(), true);
 }
 
 }  // namespace tidemark::recorder

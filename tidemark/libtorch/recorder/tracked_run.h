@@ -28,6 +28,7 @@ struct OutOfMemory {
   Rows rows;
   std::vector<LiveStorage> largest;
   std::vector<std::string> open_modules;  // outermost first
+  std::int64_t event = -1;  // its mark in the tape, if one is written
 };
 
 // What the last call of a module took and gave; -1 if none has told.
@@ -47,6 +48,8 @@ class TrackedRun final : public NoteTaker {
   Attribution& attribution() { return attribution_; }
   ModuleBook& book() { return book_; }
   TapeLog* log() { return log_.get(); }  // null where no tape is written
+  // The same, and after the end, too: it knows what the file could not take.
+  const TapeLog* written() const { return log_ ? log_.get() : finished_log_.get(); }
 
   void start(bool count_at_birth);
   void stop(std::uint32_t thread);
@@ -62,9 +65,14 @@ class TrackedRun final : public NoteTaker {
   std::optional<std::vector<ModuleNumber>> begin_backward(std::uint32_t thread, bool creates_graph);
   void finish_backward(std::uint32_t thread, const std::vector<ModuleNumber>& ends);
   void begin_optimizer(std::uint32_t thread);
+  // Ends the training step; the next begins with the next forward.
   void end_optimizer(std::uint32_t thread);
+  bool awaits_step() const { return log_ && awaits_step_; }
+  std::int64_t steps_done() const { return steps_begun_ - (awaits_step_ ? 0 : 1); }
 
-  // Ends the tape; throws if it could not be written.
+  // Makes the tape whole, until the next start.
+  void close_tape();
+  // The same for good: nothing is written afterwards.
   void finish();
 
  private:
@@ -79,17 +87,20 @@ class TrackedRun final : public NoteTaker {
   };
 
   void understand(const Note& note);
+  void begin_step();
   void begin_forward(const Note& note);
   void end_forward(const Note& note);
   void forget_call(ModuleNumber module, std::uint32_t thread, bool failed);
   std::int64_t passed_bytes(const Note& note);
   void write_begin(const Note& note, Phase phase);
+  void write_first(const OutOfMemory& found);
   void write_end(ModuleNumber module, std::uint32_t thread, Phase phase);
 
   Attribution attribution_;
-  std::unique_ptr<TapeLog> log_;
+  std::unique_ptr<TapeLog> log_, finished_log_;
   ModuleBook book_;
-  bool is_running_ = false;
+  bool is_running_ = false, awaits_step_ = true;
+  std::int64_t steps_begun_ = 0;
   std::vector<std::string> names_;  // of modules, by number
   std::vector<ScopeId> scopes_;     // the same in the tape
   std::vector<CallBytes> calls_;

@@ -54,6 +54,7 @@ void Tracker::start(bool outputs) {
     const Quiet quiet;
     run_.start(options_.rules.count_at_birth && !outputs);
   }
+  if (run_.awaits_step()) Recorder::instance().await_step();
   Recorder::instance().start(wanted());
 }
 
@@ -84,6 +85,7 @@ void Tracker::begin_forward(ModuleNumber module, at::TensorList inputs) {
   const bool awaits = !in_backward && any_differentiable(inputs);
   if (in_backward) note.flags |= attribution::kInBackward;
   if (!in_backward && !awaits) note.flags |= attribution::kEndsWithBackward;
+  if (!in_backward && at::GradMode::is_enabled()) Recorder::instance().begin_step();
   tell_border(note, module, inputs);
   if (awaits) await_gradients(inputs, Await::All, {&end_backward_of, weak_from_this(), module});
 }
@@ -158,6 +160,12 @@ void Tracker::begin_optimizer() {
 void Tracker::end_optimizer() {
   const Quiet quiet;
   run_.end_optimizer(this_thread().id);
+  if (run_.awaits_step()) Recorder::instance().await_step();
+}
+
+std::int64_t Tracker::steps_done() {
+  const Quiet quiet;
+  return run_.steps_done();
 }
 
 bool Tracker::in_optimizer() {
@@ -175,19 +183,33 @@ std::optional<OutOfMemory> Tracker::last_out_of_memory() {
   return run_.out_of_memory();
 }
 
+void Tracker::set_meta(const std::string& key, const std::string& value) {
+  const Quiet quiet;
+  if (run_.log()) run_.log()->set_meta(key, value);
+}
+
 void Tracker::finish() {
   const Quiet quiet;
   run_.finish();
 }
 
-void Tracker::check_tape() {
+void Tracker::close_tape() {
   const Quiet quiet;
-  if (run_.log()) run_.log()->check();
+  run_.close_tape();
+}
+
+std::optional<Tracker::Unsaved> Tracker::unsaved() {
+  const Quiet quiet;
+  if (!run_.written()) return std::nullopt;
+  const RunFile& file = run_.written()->file();
+  if (file.problem().empty() && file.in_memory().empty()) return std::nullopt;
+  return Unsaved{file.problem(), run_.written()->events_in_file(), file.bytes_in_file(),
+                 file.in_memory(), file.has_dropped()};
 }
 
 std::size_t Tracker::events() {
   const Quiet quiet;
-  return run_.log() ? run_.log()->events() : 0;
+  return run_.written() ? run_.written()->events() : 0;
 }
 
 Rows Tracker::current() {

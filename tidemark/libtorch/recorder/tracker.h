@@ -44,6 +44,8 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
   void begin_optimizer();
   void end_optimizer();
   bool in_optimizer();
+  // Training steps that an optimizer's step has ended.
+  std::int64_t steps_done();
 
   // Makes the tensors' storages known. False if the death of one cannot be noticed from here.
   bool label(at::TensorList tensors, Category category);
@@ -63,10 +65,21 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
   // Remembers what is alive now: the allocator of this device has just failed.
   void capture_out_of_memory(std::int64_t wanted, const std::string& device);
   std::optional<OutOfMemory> last_out_of_memory();
-  // Closes the tape. Nothing is written afterwards. Throws if it could not be written.
+  // What the tape says of the run as a whole; nothing where no tape is written.
+  void set_meta(const std::string& key, const std::string& value);
+  // Makes the tape's file whole, until the next start.
+  void close_tape();
+  // The same for good: nothing is written afterwards.
   void finish();
-  // Throws likewise, but goes on.
-  void check_tape();
+  // Where the file could not be written to its end: why, and what it lacks.
+  struct Unsaved {
+    std::string problem;  // empty for a file that only cannot be read back
+    std::size_t events_in_file;
+    std::uint64_t bytes_in_file;
+    std::vector<std::byte> rest;
+    bool has_dropped;  // the rest was too long to be kept
+  };
+  std::optional<Unsaved> unsaved();
   std::size_t events();
 
   Rows current();

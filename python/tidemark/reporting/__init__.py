@@ -1,1 +1,0 @@
-"""What the reports of estimates and of recorded runs share: facts of a tape, and their text."""

@@ -1,0 +1,61 @@
+"""The Python in docs runs as it stands there, once what a reader would have is there."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+ROOT = Path(__file__).resolve().parents[2]
+
+TRAINING = """
+import torch
+model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU())
+optimizer = torch.optim.Adam(model.parameters())
+batches = [torch.randn(2, 8) for _ in range(3)]
+def train_step(model, optimizer, batch):
+    model(batch).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+
+# What the reader has before the page's first line, by page.
+GIVEN = {
+    "docs/record.md": TRAINING,
+    "docs/compat/mem_tracker.md": TRAINING + "batch = batches[0]\n",
+    "docs/estimate.md": """
+config = 16
+def train(width):
+    import torch
+    torch.nn.Linear(width, width).cuda()(torch.randn(2, width, device="cuda"))
+if __name__ != "__main__":
+    raise SystemExit
+""",
+    "docs/graphs.md": TRAINING + """
+module = torch.export.export(model, (batches[0],)).module()
+order = [number for number, node in enumerate(module.graph.nodes)
+         if node.op not in ("placeholder", "get_attr", "output")]
+""",
+}
+
+
+def snippets():
+    for page in sorted((ROOT / "docs").rglob("*.md")):
+        name = str(page.relative_to(ROOT))
+        text = page.read_text(encoding="utf-8")
+        for match in re.finditer(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+            line = text[:match.start()].count("\n") + 1
+            yield pytest.param(GIVEN.get(name, ""), match[1], id=f"{name}:{line}")
+
+
+@pytest.mark.parametrize(("given", "snippet"), snippets())
+def test_a_snippet_runs(tmp_path, given, snippet):
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    program = tmp_path / "snippet.py"
+    program.write_text(given + snippet, encoding="utf-8")
+    done = subprocess.run([sys.executable, program], cwd=tmp_path, capture_output=True, text=True,
+                          timeout=120, check=False)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,147 @@
+// The verdict: four words, and the budget behind each.
+#include "tidemark/engine/analyses/verdict.h"
+
+#include <gtest/gtest.h>
+
+#include "tidemark/engine/analyses/overview.h"
+#include "tidemark/engine/base/error.h"
+#include "tidemark/engine/tape/text_reader.h"
+
+namespace tidemark {
+namespace {
+
+constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+
+// A run whose tensors need so many MiB of a GPU with 10 000.
+Tape run_of(std::int64_t tensors_mib, const std::string& more = "meta run.ended script\n",
+            const std::string& device = "cuda:0") {
+  return read_tape_text("tape 1\nmeta run.kind estimate\nmeta run.steps 2\nmeta gpu.name Small\n"
+                        "meta gpu.memory_bytes " + std::to_string(10'000 * kMiB) + "\n" + more +
+                        "device " + device + "\nstep\nalloc x " +
+                        std::to_string(tensors_mib * kMiB) + " Activation op=aten::mm\n");
+}
+
+TEST(Verdict, FitsWhereTheWholeBudgetFits) {
+  const VerdictAnswer answer = find_verdict(run_of(5'000));
+  EXPECT_EQ(answer.verdict, Verdict::Fits);
+  EXPECT_EQ(answer.fits(), true);
+  EXPECT_EQ(answer.device, "cuda:0");
+  // No matrix product: tensors, a context of 837 MiB and 14 percent of slack.
+  ASSERT_EQ(answer.budget.size(), 3u);
+  EXPECT_EQ(answer.budget[0].bytes, 5'000 * kMiB);
+  EXPECT_EQ(answer.budget[0].evidence, Evidence::Modelled);
+  EXPECT_EQ(answer.budget[1].bytes, 837 * kMiB);
+  EXPECT_EQ(answer.budget[2].bytes, 700 * kMiB);
+  EXPECT_EQ(answer.budget_bytes, 6'537 * kMiB);
+}
+
+TEST(Verdict, AMatrixProductBringsWorkspaces) {
+  const VerdictAnswer answer =
+      find_verdict(run_of(5'000, "meta run.ended steps\nmeta used.matmul yes\n"));
+  ASSERT_EQ(answer.budget.size(), 4u);
+  EXPECT_EQ(answer.budget[1].name, "library workspaces");
+  EXPECT_EQ(answer.budget[1].bytes, 65 * kMiB);
+  EXPECT_EQ(answer.budget[1].evidence, Evidence::Assumed);
+}
+
+TEST(Verdict, IsTightWhereOnlyTheTensorsFit) {
+  // 8 038 x 1.14 + 837 is just above 10 000; the tensors themselves may fill the GPU to the brim.
+  for (std::int64_t tensors : {8'040, 9'990, 10'000}) {
+    const VerdictAnswer answer = find_verdict(run_of(tensors));
+    EXPECT_EQ(answer.verdict, Verdict::Tight) << tensors;
+    EXPECT_EQ(answer.fits(), true);
+  }
+  EXPECT_EQ(find_verdict(run_of(8'030)).verdict, Verdict::Fits);
+}
+
+TEST(Verdict, DoesNotFitWhereTheTensorsAloneAreTooMuch) {
+  const VerdictAnswer answer = find_verdict(run_of(10'001));
+  EXPECT_EQ(answer.verdict, Verdict::DoesNotFit);
+  EXPECT_EQ(answer.fits(), false);
+}
+
+TEST(Verdict, DoesNotFitWhereTheRunWasLetRunOut) {
+  const VerdictAnswer answer = find_verdict(run_of(100, "meta run.ended out-of-memory\n"));
+  EXPECT_EQ(answer.verdict, Verdict::DoesNotFit);
+}
+
+TEST(Verdict, CannotTellWhatFailedOrWasStoppedOrNeverSaidHowItEnded) {
+  const std::vector<std::pair<std::string, std::string>> runs = {
+      {"meta run.ended error\nmeta run.failure \"ValueError: no\"\n", "ValueError: no"},
+      {"meta run.ended error\n", "the script failed"},
+      {"meta run.ended interrupted\n", "the run was interrupted"},
+      {"", "the run ended before it could say how"}};
+  for (const auto& [meta, reason] : runs) {
+    const VerdictAnswer answer = find_verdict(run_of(100, meta));
+    EXPECT_EQ(answer.verdict, Verdict::CannotTell);
+    EXPECT_EQ(answer.fits(), std::nullopt);
+    EXPECT_EQ(answer.reason, reason);
+  }
+}
+
+TEST(Verdict, AFailedRunThatWasTooLargeBeforeDoesNotFit) {
+  EXPECT_EQ(find_verdict(run_of(10'001, "meta run.ended error\n")).verdict, Verdict::DoesNotFit);
+}
+
+TEST(Verdict, CannotTellWhereNoGpuWasTouched) {
+  const VerdictAnswer answer = find_verdict(run_of(100, "meta run.ended script\n", "cpu"));
+  EXPECT_EQ(answer.verdict, Verdict::CannotTell);
+  EXPECT_EQ(answer.reason, "no tensor was put on a GPU");
+  EXPECT_TRUE(answer.budget.empty());
+}
+
+TEST(Verdict, TheFullestGpuDecidesAndStandsFirst) {
+  const Tape tape = read_tape_text(
+      "tape 1\nmeta run.kind estimate\nmeta run.ended script\nmeta gpu.memory_bytes 4000000000\n"
+      "device cuda:0\nalloc a 1MiB\ndevice cuda:1\nalloc b 3MiB\ndevice cpu\nalloc c 9MiB\n");
+  EXPECT_EQ(find_verdict(tape).device, "cuda:1");
+  const Overview overview = find_overview(tape);
+  ASSERT_EQ(overview.peak.devices.size(), 3u);
+  EXPECT_EQ(overview.peak.devices[0].device, "cuda:1");
+  EXPECT_EQ(overview.peak.devices[1].device, "cuda:0");
+}
+
+TEST(Verdict, AnotherGpuCanBeAskedAbout) {
+  VerdictOptions options;
+  options.gpu = GpuFacts{"Tiny", 100 * kMiB, "8.9"};
+  EXPECT_EQ(find_verdict(run_of(101), options).verdict, Verdict::DoesNotFit);
+  EXPECT_EQ(find_verdict(run_of(101), options).gpu.name, "Tiny");
+}
+
+TEST(Verdict, ATapeThatKnowsNoGpuHasNone) {
+  const Tape tape = read_tape_text("tape 1\nalloc a 5\n");
+  EXPECT_THROW(find_verdict(tape), Error);
+  EXPECT_FALSE(find_overview(tape).verdict);
+}
+
+TEST(Verdict, NumbersThatDoNotReadAreNotSaid) {
+  const Tape tape = read_tape_text(
+      "tape 1\nmeta gpu.memory_bytes 12x\nmeta run.steps -3\nmeta run.wall_seconds nan?\nalloc a 5\n");
+  const Overview overview = find_overview(tape);
+  EXPECT_FALSE(overview.verdict);
+  EXPECT_FALSE(overview.run.steps);
+  EXPECT_EQ(overview.run.wall_seconds, 0);
+}
+
+TEST(Verdict, WhatWasNotCoveredIsSaid) {
+  const auto covered = [](const std::string& meta) {
+    return find_overview(run_of(100, meta)).not_covered;
+  };
+  EXPECT_TRUE(covered("meta run.ended script\n").empty());
+  ASSERT_EQ(covered("meta run.ended steps\n").size(), 1u);
+  EXPECT_NE(covered("meta run.ended steps\n")[0].find("after step 2"), std::string::npos);
+  EXPECT_EQ(covered("meta run.ended script\nmeta run.steps 0\n").size(), 1u);
+}
+
+TEST(Verdict, TheFirstFailedRequestHasItsMoment) {
+  const Overview overview = find_overview(
+      run_of(10'001, "meta run.ended steps\nmeta oom.device cuda:0\nmeta oom.wanted_bytes 7\n"
+                     "meta oom.allocated_bytes 5\nmeta oom.event 1\n"));
+  ASSERT_TRUE(overview.run.out_of_memory);
+  EXPECT_EQ(overview.run.out_of_memory->wanted_bytes, 7);
+  EXPECT_EQ(overview.run.out_of_memory->at.op, "aten::mm");
+  EXPECT_EQ(overview.run.out_of_memory->at.step, 1);
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,51 @@
+// What a tape says of the run it was written by: how it ended, on which GPU, with what.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "tidemark/engine/answers/parts.h"
+
+namespace tidemark {
+
+// How a run came to its end.
+enum class RunEnd : std::uint8_t {
+  Unknown,      // the tape does not say: a killed run, or a tape that was written by hand
+  Script,       // the script ended by itself
+  Steps,        // it was stopped after the steps that were asked for
+  Failed,       // it raised, or ended with an exit code
+  Interrupted,  // somebody stopped it
+  OutOfMemory,  // it ran out of the GPU's memory, and was let fail
+};
+inline constexpr std::size_t kRunEndCount = 6;
+std::string_view name_of(RunEnd end);
+
+struct GpuFacts {
+  std::string name;  // empty where none is known
+  std::int64_t memory_bytes = 0;
+  std::string capability;  // "9.0"
+};
+
+// The first moment at which the GPU's memory did not suffice.
+struct OutOfMemory {
+  std::string device;
+  std::int64_t wanted_bytes = 0, allocated_bytes = 0;  // allocated: before it
+  When at;
+};
+
+struct RunFacts {
+  std::string kind;  // "estimate", "record"; empty for other tapes
+  RunEnd end = RunEnd::Unknown;
+  std::string failure;  // the last line of what was raised, with its place
+  std::optional<std::int64_t> steps;  // optimizer steps that were made
+  std::int64_t ops = 0;
+  double wall_seconds = 0;
+  std::string torch_version;
+  std::int64_t rank = 0, world_size = 1;
+  GpuFacts gpu;
+  bool used_matmul = false;  // so cuBLAS took its workspaces
+  std::optional<OutOfMemory> out_of_memory;
+};
+
+}  // namespace tidemark

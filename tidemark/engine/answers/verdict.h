@@ -1,0 +1,59 @@
+// Whether a run fits a GPU, and the budget that says so.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tidemark/engine/answers/run.h"
+#include "tidemark/engine/base/diagnostics.h"
+
+namespace tidemark {
+
+enum class Verdict : std::uint8_t {
+  Fits,        // the whole budget fits
+  Tight,       // the tensors fit, the whole budget does not
+  DoesNotFit,  // the tensors alone are more than the GPU has, or it ran out
+  CannotTell,  // the run failed, was interrupted, or never touched a GPU
+};
+inline constexpr std::size_t kVerdictCount = 4;
+std::string_view name_of(Verdict verdict);
+
+// How sure a number is.
+enum class Evidence : std::uint8_t { Measured, Modelled, Assumed };
+inline constexpr std::size_t kEvidenceCount = 3;
+std::string_view name_of(Evidence evidence);
+
+// One part of what nvidia-smi will show.
+struct BudgetItem {
+  std::string name;
+  std::int64_t bytes = 0;
+  Evidence evidence = Evidence::Assumed;
+  std::string reason;  // where the number comes from, in a few words
+};
+
+struct VerdictAnswer {
+  Verdict verdict = Verdict::CannotTell;
+  std::string reason;  // of "cannot tell": what stands in the way; else empty
+  GpuFacts gpu;
+  std::string device;              // the one that decides; empty where none was touched
+  std::int64_t tensor_bytes = 0;   // its peak
+  std::int64_t budget_bytes = 0;   // the sum of the items
+  std::vector<BudgetItem> budget;  // empty where no device was touched
+  Diagnostics diagnostics;
+
+  // Tight counts as fitting; no value where nobody can tell.
+  std::optional<bool> fits() const {
+    if (verdict == Verdict::CannotTell) return std::nullopt;
+    return verdict != Verdict::DoesNotFit;
+  }
+};
+
+// One program on several GPUs.
+struct VerdictsAnswer {
+  std::vector<VerdictAnswer> gpus;
+  Diagnostics diagnostics;
+};
+
+}  // namespace tidemark

@@ -1,0 +1,94 @@
+// The verdict in words, and the budget it stands on.
+#include "tidemark/engine/base/utf8.h"
+#include "tidemark/engine/reports/layout.h"
+#include "tidemark/engine/reports/table.h"
+#include "tidemark/engine/reports/text_parts.h"
+
+namespace tidemark {
+namespace {
+
+std::string gpu_words(const Page& page, const VerdictAnswer& answer) {
+  return answer.gpu.name.empty() ? "a GPU of " + page.bytes(answer.gpu.memory_bytes)
+                                 : printable(answer.gpu.name);
+}
+
+std::string sentence_of(const Page& page, const VerdictAnswer& answer) {
+  const std::string gpu = gpu_words(page, answer);
+  const std::int64_t capacity = answer.gpu.memory_bytes;
+  const std::string of_all = " of " + page.bytes(capacity);
+  switch (answer.verdict) {
+    case Verdict::Fits:
+      return "Fits on " + gpu + ": needs " + page.bytes(answer.budget_bytes) + of_all + ", " +
+             page.bytes(capacity - answer.budget_bytes) + " left.";
+    case Verdict::Tight:
+      return "TIGHT on " + gpu + ": the tensors fit (" + page.bytes(answer.tensor_bytes) + of_all +
+             "), but with all else it needs " + page.bytes(answer.budget_bytes) + ", " +
+             page.bytes(answer.budget_bytes - capacity) + " too much. It may run out of memory.";
+    case Verdict::DoesNotFit:
+      if (answer.tensor_bytes <= capacity)
+        return "Does not fit on " + gpu + ": it ran out of its " + page.bytes(capacity) + ".";
+      return "Does not fit on " + gpu + ": the tensors alone need " +
+             page.bytes(answer.tensor_bytes) + of_all + ", " +
+             page.bytes(answer.tensor_bytes - capacity) + " too much.";
+    default: return "Cannot tell whether it fits on " + gpu + ": " + printable(answer.reason) + ".";
+  }
+}
+
+Ink ink_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::Fits: return Ink::Green;
+    case Verdict::DoesNotFit: return Ink::Magenta;
+    default: return Ink::Yellow;
+  }
+}
+
+}  // namespace
+
+void add_verdict(Page& page, const VerdictAnswer& answer) {
+  std::string sentence = sentence_of(page, answer);
+  // An error's own words may end with a full stop.
+  if (sentence.ends_with("..")) sentence.pop_back();
+  page.paragraph(sentence, 0, 0, ink_of(answer.verdict));
+}
+
+void add_out_of_memory(Page& page, const OutOfMemory& first) {
+  page.paragraph("It runs out first " + moment_words(first.at, page.width()) + " on " +
+                 printable(first.device) + ", asking for " + page.bytes(first.wanted_bytes) +
+                 " with " + page.bytes(first.allocated_bytes) + " in use.");
+}
+
+void add_budget(Page& page, const VerdictAnswer& answer) {
+  if (answer.budget.empty()) return;
+  page.heading("The budget of " + printable(answer.device) + ": what nvidia-smi will show");
+  Table table({{"what"}, {"bytes", Align::Right}, {"evidence"}, {"reason"}}, TableHead::None);
+  for (const BudgetItem& item : answer.budget)
+    table.add({item.name, page.bytes(item.bytes), std::string(name_of(item.evidence)), item.reason});
+  table.add({"all", page.bytes(answer.budget_bytes), "",
+             "of " + page.bytes(answer.gpu.memory_bytes)});
+  table.draw(page);
+}
+
+std::string text_report(const VerdictAnswer& answer, const TextStyle& style) {
+  Page page(style);
+  add_verdict(page, answer);
+  add_budget(page, answer);
+  add_notes(page, answer.diagnostics);
+  return page.take();
+}
+
+std::string text_report(const VerdictsAnswer& answer, const TextStyle& style) {
+  Page page(style);
+  Table table({{"GPU"},
+               {"memory", Align::Right},
+               {"tensors", Align::Right},
+               {"with all else", Align::Right},
+               {"verdict"}});
+  for (const VerdictAnswer& one : answer.gpus)
+    table.add({one.gpu.name, page.bytes(one.gpu.memory_bytes), page.bytes(one.tensor_bytes),
+               page.bytes(one.budget_bytes), std::string(name_of(one.verdict))});
+  table.draw(page);
+  add_notes(page, answer.diagnostics);
+  return page.take();
+}
+
+}  // namespace tidemark

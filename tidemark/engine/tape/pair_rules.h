@@ -1,0 +1,41 @@
+// The rules of what comes in pairs: calls and their returns, segments mapped and unmapped.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "tidemark/engine/base/diagnostics.h"
+#include "tidemark/engine/tape/tape.h"
+
+namespace tidemark {
+
+// Takes events in their order and names those without a partner. Calls need not nest, since threads
+// run at once: a return ends the newest open call of its operator, whatever its signature.
+class PairRules {
+ public:
+  PairRules(const Tables& tables, Diagnostics& found) : tables_(tables), found_(found) {}
+
+  void check(std::size_t event, const Event& e);
+  // Names the calls that never returned. Segments may stay: a process ends with its memory.
+  void finish();
+
+ private:
+  using Segment = std::pair<DeviceId, std::uint32_t>;
+
+  StringId operator_of(const Event& e) const;
+  void check_return(std::size_t event, const Event& e);
+  void check_map(std::size_t event, const Event& e);
+  void check_unmap(std::size_t event, const Event& e);
+
+  const Tables& tables_;
+  Diagnostics& found_;
+  std::map<StringId, std::vector<std::size_t>> open_calls_;  // by operator, newest last
+  std::map<Segment, std::int64_t> mapped_bytes_;
+};
+
+// Every breach of these rules in a tape.
+void check_pairs(const Tape& tape, Diagnostics& found);
+
+}  // namespace tidemark
