@@ -26,7 +26,9 @@ NAMES = ["handmade", "chain", *operator_names()]
 
 GOLDEN = CudaAnswers()
 # Of the calls of the default seed and share, so many have a GPU's own answer. It only grows.
-GOLDEN_AT_LEAST = 2413  # of 2598 with torch 2.13; the GPU was asked with 2.11, whose samples differ
+GOLDEN_AT_LEAST = 2407  # with torch 2.13; the GPU was asked with 2.11, whose samples differ
+# Its samples come out of a set of strings: which ones are chosen, each process decides anew.
+NOT_COUNTED = "meshgrid"
 
 
 @dataclass
@@ -104,7 +106,9 @@ def test_results_are_those_of_the_real_device(tried: dict[str, list[Tried]], nam
 
 def test_golden_answers_do_not_get_fewer(tried: dict[str, list[Tried]]) -> None:
     """Not below what is known to be there."""
-    every = [one for of_name in tried.values() for one in of_name]
+    every = [
+        one for name, of_name in tried.items() for one in of_name if NOT_COUNTED not in name
+    ]
     golden = sum(1 for one in every if one.golden and not one.golden.outcome.error)
     said = f"{golden} of {len(every)} answers are a GPU's own, {len(every) - golden} are not"
     print(said)
