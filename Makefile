@@ -2,61 +2,91 @@
 #
 # Nothing is installed or built a second time: stamps remember. Without a network that works as
 # long as everything was installed once. PYTHON=/path/to/python uses that Python, and its torch if
-# it has one.
+# it has one. WERROR=ON lets every warning fail the build, as a build server does.
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 STAMPS := build/stamps
+WHEELS := build/wheel
 JOBS ?= $(shell nproc)
+WERROR ?= OFF
 FUZZ_SECONDS ?= 30
 
-SYSTEM_PACKAGES := g++ cmake ninja-build git python3-dev python3-venv \
-  libcli11-dev libfmt-dev libzstd-dev libsimdjson-dev libzip-dev libgtest-dev
-CLANG_PACKAGES := clang libclang-rt-14-dev
+SYSTEM_PACKAGES := g++ cmake ninja-build python3-dev python3-venv \
+  libcli11-dev libfmt-dev libzstd-dev libsimdjson-dev libzip-dev
+TEST_PACKAGES := git clang libclang-rt-14-dev libgtest-dev
+STYLE_PACKAGES := git clang clang-format clang-tidy libgtest-dev
 SOURCES := $(shell find tidemark python cmake -type f -not -name '*.pyc') \
-  CMakeLists.txt pyproject.toml
+  CMakeLists.txt CMakePresets.json pyproject.toml
+CXX_FILES = $(shell git ls-files '*.cpp' '*.h')
 
-.PHONY: demo test test-cpp test-fuzz test-python test-package test-virtual-gpus test-models bench \
-  bench-graph install clean help
+# The folders of one name are one run of pytest. The longest come first.
+PYTHON_TESTS := test-phantom test-gpu-answers test-trackers test-transformers test-graphs \
+  test-estimate test-oracle test-package
+GPU_ANSWERS := tests/phantom/test_cuda_answers.py tests/phantom/test_fourier_layouts.py
+
+.PHONY: demo test test-cpp test-fuzz test-python $(PYTHON_TESTS) test-models bench bench-graph \
+  install wheel build-tests format check-format tidy clean help
 .DEFAULT_GOAL := help
+
+# Several targets at once. A failure does not keep the others from telling theirs.
+at_once = +$(MAKE) --no-print-directory --keep-going -j $(JOBS)
 
 help:  ## what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/' | expand -t 24
 
-demo: $(STAMPS)/installed  ## a GPT-2-like training script on a virtual H100
+demo: install  ## a GPT-2-like training script on a virtual H100
 	$(VENV)/bin/tidemark estimate --save build/demo.tape examples/train_gpt.py
 	$(VENV)/bin/tidemark timeline build/demo.tape
 
-test: test-cpp test-fuzz test-python  ## every test
+# What waits for the network and what waits for the compiler go side by side, then all tests do.
+test: $(STAMPS)/system-test  ## every test
+	$(at_once) $(STAMPS)/installed $(VENV)/test-packages build-tests
+	$(at_once) --output-sync=target test-fuzz $(PYTHON_TESTS)
 
-install: $(STAMPS)/installed  ## the tidemark command and package into .venv
+install: $(STAMPS)/system  ## the tidemark command and package into .venv
+	$(at_once) $(STAMPS)/installed
+
+wheel: $(STAMPS)/system  ## the package for the torch that is here, as a file in build/wheel
+	$(at_once) $(STAMPS)/wheel
+	@ls $(WHEELS)/*.whl
 
 # The engine and its tests alone, without Python and torch, under both sanitizers.
-test-cpp: $(STAMPS)/system-clang
-	cmake --preset sanitize
-	cmake --build --preset sanitize -j $(JOBS)
+build-tests: $(STAMPS)/system-test
+	@echo "building the C++ tests"
+	cmake --preset sanitize --log-level=WARNING -DTIDEMARK_WERROR=ON
+	cmake --build --preset sanitize -j $(JOBS) -- --quiet
+
+test-cpp: build-tests
 	ctest --test-dir build/sanitize --output-on-failure -j $(JOBS)
 
 test-fuzz: test-cpp
 	tests/fuzz/run.sh $(FUZZ_SECONDS)
 
-# Two halves at once: most tests wait for one process.
-test-python: $(STAMPS)/installed
-	$(MAKE) --no-print-directory --output-sync=target -j 2 test-package test-virtual-gpus
+test-python: $(STAMPS)/installed $(VENV)/test-packages
+	$(at_once) --output-sync=target $(PYTHON_TESTS)
 
-test-package: $(STAMPS)/installed
-	TIDEMARK_BIN=$(CURDIR)/$(VENV)/bin/tidemark $(PY) -m pytest -q tests/python tests/cli tests/package tests/checks
-	$(PY) -m pytest -q tests/oracle_graph
-	$(PY) -m pytest -q tests/oracle_tracker tests/recording
+# No cache: runs side by side would overwrite each other's.
+pytest = TIDEMARK_BIN=$(CURDIR)/$(VENV)/bin/tidemark $(PY) -m pytest -q -p no:cacheprovider
+$(PYTHON_TESTS): $(STAMPS)/installed $(VENV)/test-packages
+test-package:
+	$(pytest) tests/python tests/cli tests/package tests/checks
+test-phantom:
+	$(pytest) tests/phantom $(GPU_ANSWERS:%=--ignore=%)
+test-gpu-answers:
+	$(pytest) $(GPU_ANSWERS)
+test-trackers:
+	$(pytest) tests/oracle_tracker tests/recording
+test-graphs:
+	$(pytest) tests/oracle_graph
+test-estimate:
+	$(pytest) tests/estimate
+test-oracle:
+	$(pytest) tests/oracle
+test-transformers:
+	$(pytest) tests/models
 
-test-virtual-gpus: $(STAMPS)/installed
-	$(PY) -m pytest -q tests/phantom/test_cuda_answers.py tests/phantom/test_fourier_layouts.py
-	$(PY) -m pytest -q tests/phantom --ignore=tests/phantom/test_cuda_answers.py --ignore=tests/phantom/test_fourier_layouts.py
-	$(PY) -m pytest -q tests/models
-	$(PY) -m pytest -q tests/estimate
-	$(PY) -m pytest -q tests/oracle
-
-test-models: $(STAMPS)/installed  ## every model type of transformers on virtual GPUs, into docs/models.md
+test-models: $(STAMPS)/installed $(VENV)/test-packages  ## every model type of transformers on virtual GPUs, into docs/models.md
 	$(PY) tests/models/sweep.py --jobs $(JOBS) --timeout 240 --markdown docs/models.md
 
 bench: $(STAMPS)/system $(STAMPS)/installed  ## the benchmarks: ratios beside plain passes and PyTorch's tools
@@ -68,6 +98,17 @@ bench: $(STAMPS)/system $(STAMPS)/installed  ## the benchmarks: ratios beside pl
 
 bench-graph: $(STAMPS)/installed  ## static graphs beside PyTorch's estimator
 	$(PY) bench/graph_against_torch.py
+
+format: $(STAMPS)/system-style  ## lays out the C++ as .clang-format says
+	clang-format -i $(CXX_FILES)
+
+check-format: $(STAMPS)/system-style  ## fails where C++ is laid out otherwise
+	clang-format --dry-run --Werror $(CXX_FILES)
+
+tidy: $(STAMPS)/system-style  ## looks for bugs in the engine, as .clang-tidy says
+	cmake --preset engine --log-level=WARNING
+	git ls-files 'tidemark/engine/*.cpp' | xargs -P $(JOBS) -n 4 \
+	  clang-tidy --quiet -p build/engine --extra-arg=-Wno-unknown-warning-option
 
 clean:  ## forget all builds (.venv stays)
 	rm -rf build
@@ -81,7 +122,8 @@ define install_system
 	  sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
 	  echo "installing $$missing"; \
 	  $$sudo apt-get update -qq && \
-	  DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \
+	  $$sudo env DEBIAN_FRONTEND=noninteractive \
+	    apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \
 	fi
 	@touch $@
 endef
@@ -89,14 +131,42 @@ endef
 $(STAMPS)/system:
 	$(call install_system,$(SYSTEM_PACKAGES))
 
-$(STAMPS)/system-clang: $(STAMPS)/system
-	$(call install_system,$(CLANG_PACKAGES))
+$(STAMPS)/system-test:
+	$(call install_system,$(SYSTEM_PACKAGES) $(TEST_PACKAGES))
+	@touch $(STAMPS)/system
+
+$(STAMPS)/system-style: $(STAMPS)/system
+	$(call install_system,$(STYLE_PACKAGES))
 
 # What PyPI supplies, into a virtual environment of the checkout.
 $(VENV)/packages: python/requirements.txt python/environment.sh | $(STAMPS)/system
+	@echo "making $(VENV)"
 	python/environment.sh "$(PYTHON)" $(VENV)
 	@touch $@
 
-$(STAMPS)/installed: $(SOURCES) $(VENV)/packages
-	$(PY) -m pip install --quiet --no-build-isolation --no-deps .
+$(VENV)/test-packages: tests/requirements.txt | $(VENV)/packages
+	$(PY) -m pip install --quiet --disable-pip-version-check --no-compile -r $<
+	@touch $@
+
+# The part of the package that needs no torch, in the folder where the rest is built later: it is
+# compiled while torch is on its way.
+$(STAMPS)/library: $(SOURCES) | $(STAMPS)/system
+	@echo "building the engine and the command"
+	cmake --preset package --log-level=WARNING -DTIDEMARK_WERROR=$(WERROR)
+	cmake --build --preset package -j $(JOBS) -- --quiet
+	@touch $@
+
+# The file's name says for which torch it was compiled: tidemark-0.1.0-0torch2.13-...
+torch_series = $(shell $(PY) -c "from importlib.metadata import version; \
+  print(*version('torch').split('.')[:2], sep='.')")
+$(STAMPS)/wheel: $(SOURCES) $(STAMPS)/library $(VENV)/packages
+	@echo "building the package"
+	@rm -rf $(WHEELS)
+	CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) $(PY) -m pip wheel --quiet --disable-pip-version-check \
+	  --no-build-isolation --no-deps --wheel-dir $(WHEELS) \
+	  -C wheel.build-tag=0torch$(torch_series) -C cmake.define.TIDEMARK_WERROR=$(WERROR) .
+	@touch $@
+
+$(STAMPS)/installed: $(STAMPS)/wheel
+	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(WHEELS)/*.whl
 	@touch $@

@@ -7,9 +7,23 @@ function(tidemark_compile target)
     $<$<CXX_COMPILER_ID:GNU,Clang,AppleClang>:-Wall;-Wextra;-Wpedantic;-Wno-missing-field-initializers>
     # g++ 12 warns falsely about its own string and vector code.
     $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-Wno-stringop-overflow;-Wno-stringop-overread;-Wno-array-bounds>)
+  if(TIDEMARK_WERROR)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
   if(TIDEMARK_SANITIZE)
     target_compile_options(${target} PRIVATE
       -fsanitize=${TIDEMARK_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
     target_link_options(${target} PRIVATE -fsanitize=${TIDEMARK_SANITIZE})
+  endif()
+endfunction()
+
+# For targets whose headers are most of the compile time: they are read once a batch of files in a
+# unity build, as the package is built, and else once before all files.
+function(tidemark_read_once target batch)
+  if(TIDEMARK_UNITY)
+    set_target_properties(${target} PROPERTIES
+      UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${batch})
+  else()
+    target_precompile_headers(${target} PRIVATE ${ARGN})
   endif()
 endfunction()

@@ -20,7 +20,7 @@ DiffAnswer diff(const Tape& before, const Tape& after, std::int64_t top,
   return find_diff(before, after, options);
 }
 
-void bind_rows(py::module_& module) {
+void bind_diff_rows(py::module_& module) {
   py::class_<Difference>(module, "Difference", "One thing's bytes in the two tapes.")
       .def_property_readonly("name", text(&Difference::name))
       .def_readonly("before", &Difference::before)
@@ -42,7 +42,7 @@ void bind_rows(py::module_& module) {
 }  // namespace
 
 void bind_diff(py::module_& module, TapeClass& tape) {
-  bind_rows(module);
+  bind_diff_rows(module);
   py::class_<DiffAnswer> answer(module, "DiffAnswer", "Two tapes side by side.");
   add_reports(answer)
       .def_readonly("same", &DiffAnswer::same)

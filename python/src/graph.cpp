@@ -41,7 +41,7 @@ AccountsPointer accounts_of(GraphPointer graph, std::int64_t granularity, bool f
   return std::make_shared<HeldAccounts>(std::move(graph), std::move(options));
 }
 
-void bind_peak_answer(py::module_& module) {
+void bind_graph_peak(py::module_& module) {
   using Alive = AliveStorage;
   py::class_<Alive>(module, "AliveStorage", "A storage that is alive at a graph's peak.")
       .def_property_readonly("storage", [](const Alive& s) { return s.storage.value; })
@@ -119,7 +119,7 @@ void bind_nodes(Class& type) {
 void bind_graph(py::module_& module) {
   module.def("read_pt2", &read_archive, py::arg("path"),
              "An exported model (.pt2) as a graph, without torch.");
-  bind_peak_answer(module);
+  bind_graph_peak(module);
   bind_accounts(module);
   bind_schedule(module);
   bind_order(module);

@@ -14,7 +14,7 @@ LeaksOptions leaks_options(std::int64_t top, std::optional<std::string> device) 
   return {std::move(device), counted(top, "top")};
 }
 
-void bind_rows(py::module_& module) {
+void bind_leak_rows(py::module_& module) {
   py::class_<LeakSite>(module, "LeakSite", "A place whose storages grow from step to step.")
       .def_property_readonly("device", text(&LeakSite::device))
       .def_property_readonly("scope", text(&LeakSite::scope))
@@ -40,7 +40,7 @@ void bind_rows(py::module_& module) {
       });
 }
 
-void bind_answer(py::module_& module) {
+void bind_leak_answer(py::module_& module) {
   py::class_<LeaksAnswer> answer(module, "LeaksAnswer", "What grows and never dies.");
   add_reports(answer)
       .def_readonly("enough_steps", &LeaksAnswer::enough_steps)
@@ -57,8 +57,8 @@ void bind_answer(py::module_& module) {
 }  // namespace
 
 void bind_leaks(py::module_& module, TapeClass& tape) {
-  bind_rows(module);
-  bind_answer(module);
+  bind_leak_rows(module);
+  bind_leak_answer(module);
   const py::arg_v top = py::arg("top") = 10, device = py::arg("device") = py::none();
   bind_analysis(module, tape, {"find_leaks", "leaks"}, &find_leaks, &leaks_options,
                 "What grows from step to step and never dies.", py::kw_only(), top, device);

@@ -20,7 +20,7 @@ LifetimesOptions lifetimes_options(std::int64_t top, std::optional<std::string> 
   return options;
 }
 
-void bind_rows(py::module_& module) {
+void bind_lifetime_rows(py::module_& module) {
   py::class_<Lifetime>(module, "Lifetime", "One storage from birth to death.")
       .def_readonly("storage", &Lifetime::storage)
       .def_readonly("died", &Lifetime::died)
@@ -44,7 +44,7 @@ void bind_rows(py::module_& module) {
       });
 }
 
-void bind_answer(py::module_& module) {
+void bind_lifetime_answer(py::module_& module) {
   py::class_<LifetimesAnswer> answer(module, "LifetimesAnswer", "Who lives how long.");
   add_reports(answer)
       .def_readonly("storages", &LifetimesAnswer::storages)
@@ -59,8 +59,8 @@ void bind_answer(py::module_& module) {
 }  // namespace
 
 void bind_lifetimes(py::module_& module, TapeClass& tape) {
-  bind_rows(module);
-  bind_answer(module);
+  bind_lifetime_rows(module);
+  bind_lifetime_answer(module);
   const py::arg_v top = py::arg("top") = 10, device = py::arg("device") = py::none(),
                   step = py::arg("step") = py::none();
   bind_analysis(module, tape, {"find_lifetimes", "lifetimes"}, &find_lifetimes, &lifetimes_options,

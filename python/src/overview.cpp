@@ -19,7 +19,7 @@ OverviewOptions overview_options(std::int64_t top, std::int64_t depth, std::int6
   return options;
 }
 
-py::dict meta(const Overview& overview) {
+py::dict meta_of_overview(const Overview& overview) {
   py::dict found;
   for (const auto& [key, value] : overview.meta) found[decoded(key)] = decoded(value);
   return found;
@@ -33,7 +33,7 @@ void bind_overview(py::module_& module, TapeClass& tape) {
       .def_readonly("run", &Overview::run)
       .def_readonly("verdict", &Overview::verdict)
       .def_property_readonly("not_covered", texts(&Overview::not_covered))
-      .def_property_readonly("meta", &meta)
+      .def_property_readonly("meta", &meta_of_overview)
       .def_readonly("events", &Overview::events)
       .def_readonly("steps", &Overview::steps)
       .def_readonly("peak", &Overview::peak)

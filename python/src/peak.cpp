@@ -45,7 +45,7 @@ void bind_shares(py::module_& module) {
       });
 }
 
-void bind_answer(py::module_& module) {
+void bind_peak_answer(py::module_& module) {
   bind_shares(module);
   py::class_<ScopeShare>(module, "ScopeShare", "What one module owns at the peak.")
       .def_property_readonly("scope", text(&ScopeShare::scope))
@@ -84,7 +84,7 @@ void bind_answer(py::module_& module) {
 }  // namespace
 
 void bind_peak(py::module_& module, TapeClass& tape) {
-  bind_answer(module);
+  bind_peak_answer(module);
   const py::arg_v top = py::arg("top") = 10, depth = py::arg("depth") = 3, device = py::arg("device") = py::none(),
                   step = py::arg("step") = py::none();
   bind_analysis(module, tape, {"find_peak", "peak"}, &find_peak, &peak_options,

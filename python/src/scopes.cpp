@@ -43,7 +43,7 @@ void bind_calls(py::module_& module) {
       });
 }
 
-void bind_answer(py::module_& module) {
+void bind_scopes_answer(py::module_& module) {
   py::class_<ScopeFacts>(module, "ScopeFacts", "What one scope does to memory.")
       .def_property_readonly("path", text(&ScopeFacts::path))
       .def_readonly("depth", &ScopeFacts::depth)
@@ -65,7 +65,7 @@ void bind_answer(py::module_& module) {
 
 void bind_scopes(py::module_& module, TapeClass& tape) {
   bind_calls(module);
-  bind_answer(module);
+  bind_scopes_answer(module);
   const py::arg_v depth = py::arg("depth") = 0, per_call = py::arg("per_call") = false,
                   device = py::arg("device") = py::none(), step = py::arg("step") = py::none();
   bind_analysis(module, tape, {"find_scopes", "scopes"}, &find_scopes, &scopes_options,

@@ -50,7 +50,7 @@ py::list device_names(const Tape& tape) {
   return names;
 }
 
-py::dict meta(const Tape& tape) {
+py::dict meta_of_tape(const Tape& tape) {
   py::dict found;
   for (const auto& [key, value] : tape.tables().meta()) found[decoded(key)] = decoded(value);
   return found;
@@ -84,7 +84,7 @@ void bind_tape(py::module_& module, TapeClass& tape) {
       .def_property_readonly("tables", &Tape::tables)
       .def_property_readonly("devices", &device_names)
       .def_property_readonly("steps", &Tape::step_count)
-      .def_property_readonly("meta", &meta)
+      .def_property_readonly("meta", &meta_of_tape)
       .def_property_readonly("diagnostics", &Tape::diagnostics)
       .def("__repr__", [](const Tape& self) { return decoded(describe(self)); });
 }

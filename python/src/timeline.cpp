@@ -76,7 +76,7 @@ void bind_points(py::module_& module) {
       });
 }
 
-void bind_answer(py::module_& module) {
+void bind_timeline_answer(py::module_& module) {
   py::class_<TimelineAnswer> answer(module, "TimelineAnswer", "Bytes over events or time.");
   add_reports(answer)
       .def_readonly("axis", &TimelineAnswer::axis)
@@ -93,7 +93,7 @@ void bind_answer(py::module_& module) {
 
 void bind_timeline(py::module_& module, TapeClass& tape) {
   bind_points(module);
-  bind_answer(module);
+  bind_timeline_answer(module);
   const py::arg_v columns = py::arg("columns") = 0, by = py::arg("by") = "events",
                   device = py::arg("device") = py::none(), step = py::arg("step") = py::none();
   bind_analysis(module, tape, {"find_timeline", "timeline"}, &find_timeline, &timeline_options,

@@ -100,7 +100,7 @@ std::int64_t choice(const at::Tensor& query, const at::Tensor& key, const at::Te
 
 void*& chooser() { return cuda_pointer(at::native::_fused_sdp_choice_stub); }
 
-void* g_before = nullptr;
+void* g_chooser_before = nullptr;
 
 }  // namespace
 
@@ -115,9 +115,9 @@ bool answer_attention(CallFrame& frame) {
 }
 
 void install_attention_choice() {
-  g_before = std::exchange(chooser(), reinterpret_cast<void*>(&choice));
+  g_chooser_before = std::exchange(chooser(), reinterpret_cast<void*>(&choice));
 }
 
-void remove_attention_choice() { chooser() = g_before; }
+void remove_attention_choice() { chooser() = g_chooser_before; }
 
 }  // namespace tidemark::phantom

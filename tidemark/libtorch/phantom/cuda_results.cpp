@@ -52,18 +52,18 @@ void keep_room(CallFrame& frame, const Args& args) {
   storage->set_nbytes(std::max<std::int64_t>(bytes, static_cast<std::int64_t>(storage->nbytes())));
 }
 
-struct Entry {
+struct CorrectedEntry {
   std::string_view name;
   Correction correct;
 };
 
 constexpr std::array kCorrections = {
-    Entry{"aten::convolution", &lay_out_convolution},
-    Entry{"aten::convolution_backward", &lay_out_convolution_backward},
-    Entry{"aten::mse_loss", &keep_room},
-    Entry{"aten::smooth_l1_loss", &keep_room},
-    Entry{"aten::soft_margin_loss", &keep_room},
-    Entry{"aten::binary_cross_entropy", &keep_room},
+    CorrectedEntry{"aten::convolution", &lay_out_convolution},
+    CorrectedEntry{"aten::convolution_backward", &lay_out_convolution_backward},
+    CorrectedEntry{"aten::mse_loss", &keep_room},
+    CorrectedEntry{"aten::smooth_l1_loss", &keep_room},
+    CorrectedEntry{"aten::soft_margin_loss", &keep_room},
+    CorrectedEntry{"aten::binary_cross_entropy", &keep_room},
 };
 
 }  // namespace
@@ -71,7 +71,7 @@ constexpr std::array kCorrections = {
 void correct_results(CallFrame& frame, const Args& args) {
   const c10::OperatorName& name = frame.op().operator_name();
   if (!name.overload_name.empty()) return;
-  for (const Entry& entry : kCorrections)
+  for (const CorrectedEntry& entry : kCorrections)
     if (entry.name == name.name) return entry.correct(frame, args);
 }
 

@@ -72,15 +72,15 @@ auto& slot() {
   return c10::impl::device_guard_impl_registry[static_cast<std::size_t>(DeviceType::CUDA)];
 }
 
-const c10::impl::DeviceGuardImplInterface* g_before = nullptr;
+const c10::impl::DeviceGuardImplInterface* g_guard_before = nullptr;
 
 }  // namespace
 
 void install_device_guard() {
   static const VirtualGuard guard;
-  g_before = slot().exchange(&guard);
+  g_guard_before = slot().exchange(&guard);
 }
 
-void remove_device_guard() { slot().store(g_before); }
+void remove_device_guard() { slot().store(g_guard_before); }
 
 }  // namespace tidemark::phantom

@@ -124,7 +124,7 @@ class HollowKernel final : public c10::OperatorKernel {
   c10::SafeKernelFunction original_;
 };
 
-std::vector<c10::RegistrationHandleRAII> g_handles;
+std::vector<c10::RegistrationHandleRAII> g_hollow_handles;
 
 }  // namespace
 
@@ -135,14 +135,14 @@ void register_hollow_kernels() {
     const auto role = role_of(name.name);
     const auto op = role ? dispatcher.findSchema(name) : std::nullopt;
     if (!op || !op->hasKernelForDispatchKey(c10::DispatchKey::CPU)) continue;
-    g_handles.push_back(override.put(
+    g_hollow_handles.push_back(override.put(
         name, c10::DispatchKey::CPU,
         std::make_unique<HollowKernel>(
             *role, op->getComputedKernelForDispatchKey(c10::DispatchKey::CPU))));
   }
 }
 
-void deregister_hollow_kernels() { g_handles.clear(); }
+void deregister_hollow_kernels() { g_hollow_handles.clear(); }
 
 }  // namespace tidemark::phantom
 

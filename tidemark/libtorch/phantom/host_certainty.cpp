@@ -10,7 +10,7 @@ namespace {
 
 using WeakStorage = c10::weak_intrusive_ptr<c10::StorageImpl>;
 
-std::mutex g_lock;
+std::mutex g_assumed_lock;
 std::unordered_map<const c10::StorageImpl*, WeakStorage> g_assumed;
 std::atomic<bool> g_any{false};
 
@@ -25,7 +25,7 @@ void sweep() {
 }  // namespace
 
 void mark_assumed_on_host(const at::Tensor& host) {
-  std::lock_guard lock(g_lock);
+  std::lock_guard lock(g_assumed_lock);
   sweep();
   auto* storage = host.storage().unsafeGetStorageImpl();
   g_assumed.insert_or_assign(storage, host.storage().getWeakStorageImpl());
@@ -34,13 +34,13 @@ void mark_assumed_on_host(const at::Tensor& host) {
 
 bool is_assumed_on_host(const at::Tensor& host) {
   if (!g_any || !host.has_storage()) return false;
-  std::lock_guard lock(g_lock);
+  std::lock_guard lock(g_assumed_lock);
   const auto found = g_assumed.find(host.storage().unsafeGetStorageImpl());
   return found != g_assumed.end() && !found->second.expired();
 }
 
 void forget_hosts() {
-  std::lock_guard lock(g_lock);
+  std::lock_guard lock(g_assumed_lock);
   g_assumed.clear();
   g_any = false;
 }

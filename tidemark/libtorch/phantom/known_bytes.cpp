@@ -71,7 +71,7 @@ bool all_known(const std::vector<c10::IValue>& args) {
   return all;
 }
 
-c10::IValue on_host(const c10::IValue& value) {
+c10::IValue value_on_host(const c10::IValue& value) {
   if (value.isDevice()) return c10::Device(c10::DeviceType::CPU);
   if (value.isGenerator()) return {};
   return with_tensors(value, [](const at::Tensor& tensor) {
@@ -126,7 +126,7 @@ Certainty certainty_of(const std::vector<c10::IValue>& args) {
 
 torch::jit::Stack on_host(const std::vector<c10::IValue>& args) {
   torch::jit::Stack stack;
-  for (const c10::IValue& value : args) stack.push_back(on_host(value));
+  for (const c10::IValue& value : args) stack.push_back(value_on_host(value));
   return stack;
 }
 

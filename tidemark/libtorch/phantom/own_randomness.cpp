@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t kSeed = 2'026;
 
 // Held while ours is in place: only one operator draws at a time.
-std::recursive_mutex g_lock;
+std::recursive_mutex g_drawing_lock;
 at::Tensor g_ours;
 
 at::Tensor state_of(at::Generator generator) {
@@ -28,7 +28,7 @@ void set_state(at::Generator generator, const at::Tensor& state) {
 }  // namespace
 
 OwnRandomness::OwnRandomness() {
-  g_lock.lock();
+  g_drawing_lock.lock();
   const at::Generator generator = at::detail::getDefaultCPUGenerator();
   theirs_ = state_of(generator);
   if (!g_ours.defined()) g_ours = state_of(at::make_generator<at::CPUGeneratorImpl>(kSeed));
@@ -39,11 +39,11 @@ OwnRandomness::~OwnRandomness() {
   const at::Generator generator = at::detail::getDefaultCPUGenerator();
   g_ours = state_of(generator);
   set_state(generator, theirs_);
-  g_lock.unlock();
+  g_drawing_lock.unlock();
 }
 
 void reset_own_randomness() {
-  std::lock_guard lock(g_lock);
+  std::lock_guard lock(g_drawing_lock);
   g_ours.reset();
 }
 

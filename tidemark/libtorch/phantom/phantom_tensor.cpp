@@ -12,7 +12,7 @@
 namespace tidemark::phantom {
 namespace {
 
-void release(void* context) {
+void release_phantom(void* context) {
   auto* record = static_cast<StorageRecord*>(context);
   report_memory(record->device, record->address, -record->bytes);
   if (StorageLog* log = storage_log(record->session))
@@ -29,7 +29,7 @@ c10::DataPtr new_pointer(c10::DeviceIndex device, std::int64_t bytes, const Plac
   void* address = record->address = bytes > 0 ? next_address(bytes) : nullptr;
   report_memory(device, address, bytes);
   // The pointer says "meta": views that meta kernels make of a twin take their device from it.
-  return {address, record.release(), &release, c10::Device(c10::DeviceType::Meta)};
+  return {address, record.release(), &release_phantom, c10::Device(c10::DeviceType::Meta)};
 }
 
 // For storages that PyTorch itself resizes or makes from one of ours.
@@ -68,8 +68,8 @@ class LayoutImpl final : public c10::TensorImpl {
 
 StorageRecord* record_of(const c10::Storage& storage) {
   const c10::DataPtr& pointer = storage.data_ptr();
-  return pointer.get_deleter() == &release ? static_cast<StorageRecord*>(pointer.get_context())
-                                           : nullptr;
+  if (pointer.get_deleter() != &release_phantom) return nullptr;
+  return static_cast<StorageRecord*>(pointer.get_context());
 }
 
 c10::Storage new_storage(c10::DeviceIndex device, std::int64_t bytes, const Place& place) {

@@ -9,13 +9,13 @@
 namespace tidemark::phantom {
 namespace {
 
-std::mutex g_lock;
+std::mutex g_pinned_lock;
 std::unordered_set<const void*> g_pinned;
 
-void release(void* context) {
+void release_pinned(void* context) {
   auto* inner = static_cast<c10::DataPtr*>(context);
   {
-    std::lock_guard lock(g_lock);
+    std::lock_guard lock(g_pinned_lock);
     g_pinned.erase(inner->get());
   }
   delete inner;
@@ -25,9 +25,9 @@ class PinnedAllocator final : public c10::Allocator {
  public:
   c10::DataPtr allocate(std::size_t size) override {
     auto* inner = new c10::DataPtr(c10::GetCPUAllocator()->allocate(size));
-    std::lock_guard lock(g_lock);
+    std::lock_guard lock(g_pinned_lock);
     g_pinned.insert(inner->get());
-    return {inner->get(), inner, &release, c10::Device(c10::DeviceType::CPU)};
+    return {inner->get(), inner, &release_pinned, c10::Device(c10::DeviceType::CPU)};
   }
   void copy_data(void* to, const void* from, std::size_t count) const override {
     default_copy_data(to, from, count);
@@ -42,7 +42,7 @@ c10::Allocator* pinned_allocator() {
 }
 
 bool is_pinned(const void* data) {
-  std::lock_guard lock(g_lock);
+  std::lock_guard lock(g_pinned_lock);
   return g_pinned.contains(data);
 }
 

@@ -15,7 +15,7 @@
 namespace tidemark::phantom {
 namespace {
 
-constexpr std::int64_t kLstm = 2, kGru = 3;  // as cuDNN numbers its modes
+constexpr std::int64_t kLstmMode = 2, kGruMode = 3;  // as cuDNN numbers them
 
 at::Tensor new_phantom(const at::Tensor& like, at::IntArrayRef sizes, at::ScalarType dtype) {
   const auto type = c10::scalarTypeToTypeMeta(dtype);
@@ -81,7 +81,7 @@ Net read_net(const CallFrame& frame, std::size_t first) {
 // What the backward needs at least of each token, layer and direction: the gates, and the LSTM's
 // cells; the outputs of all layers but the last; one byte of dropout's mask for each of those.
 std::int64_t reserve_bytes(const Net& net) {
-  const std::int64_t kept = net.mode == kLstm ? 5 : net.mode == kGru ? 4 : 1;
+  const std::int64_t kept = net.mode == kLstmMode ? 5 : net.mode == kGruMode ? 4 : 1;
   const auto itemsize = static_cast<std::int64_t>(net.input.itemsize());
   const std::int64_t inner = (net.layers - 1) * net.output_size();
   const std::int64_t gates = net.layers * kept * net.hidden_size;

@@ -101,19 +101,19 @@ auto all_stubs() {
   };
 }
 
-std::array<void*, 8> g_before{};
+std::array<void*, 8> g_stubs_before{};
 
 }  // namespace
 
 void install_recurrent_nets() {
   const auto stubs = all_stubs();
   for (std::size_t i = 0; i < stubs.size(); ++i)
-    g_before[i] = std::exchange(*stubs[i].first, stubs[i].second);
+    g_stubs_before[i] = std::exchange(*stubs[i].first, stubs[i].second);
 }
 
 void remove_recurrent_nets() {
   const auto stubs = all_stubs();
-  for (std::size_t i = 0; i < stubs.size(); ++i) *stubs[i].first = g_before[i];
+  for (std::size_t i = 0; i < stubs.size(); ++i) *stubs[i].first = g_stubs_before[i];
 }
 
 }  // namespace tidemark::phantom

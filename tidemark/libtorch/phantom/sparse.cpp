@@ -19,7 +19,7 @@ namespace {
 
 using c10::DispatchKey;
 
-std::vector<c10::RegistrationHandleRAII> g_handles;
+std::vector<c10::RegistrationHandleRAII> g_sparse_handles;
 
 constexpr std::array kOtherLayouts = {DispatchKey::SparseCUDA, DispatchKey::SparseCsrCUDA,
                                       DispatchKey::NestedTensorCUDA, DispatchKey::QuantizedCUDA};
@@ -128,16 +128,16 @@ void put_kernels(SilentOverride& override, const c10::OperatorHandle& op) {
   for (const DispatchKey key : kOtherLayouts) {
     if (key == DispatchKey::SparseCUDA && op.hasKernelForDispatchKey(DispatchKey::SparseCPU) &&
         only_composes(name))
-      g_handles.push_back(override.put(name, key, std::make_unique<BorrowedKernel>(name)));
+      g_sparse_handles.push_back(override.put(name, key, std::make_unique<BorrowedKernel>(name)));
     else if (op.hasKernelForDispatchKey(key))
-      g_handles.push_back(
+      g_sparse_handles.push_back(
           override.put(name, key, c10::KernelFunction::makeFromBoxedFunction<&refuse>()));
   }
 }
 
 template <class Function>
 void put(SilentOverride& override, const char* name, const char* overload, Function function) {
-  g_handles.push_back(override.put({name, overload}, DispatchKey::SparseCUDA,
+  g_sparse_handles.push_back(override.put({name, overload}, DispatchKey::SparseCUDA,
                                    c10::KernelFunction::makeFromUnboxedFunction(function)));
 }
 
@@ -147,7 +147,7 @@ void register_sparse_kernels() {
   SilentOverride override;
   c10::Dispatcher& dispatcher = c10::Dispatcher::singleton();
   for (const DispatchKey key : kOtherLayouts)
-    g_handles.push_back(dispatcher.registerFallback(
+    g_sparse_handles.push_back(dispatcher.registerFallback(
         key, c10::KernelFunction::makeFromBoxedFunction<&refuse>(), "tidemark virtual GPU"));
   for (const c10::OperatorName& name : dispatcher.getAllOpNames())
     if (const auto op = dispatcher.findSchema(name)) put_kernels(override, *op);
@@ -156,6 +156,6 @@ void register_sparse_kernels() {
   put(override, "aten::mul", "out", TORCH_FN(mul_out));
 }
 
-void deregister_sparse_kernels() { g_handles.clear(); }
+void deregister_sparse_kernels() { g_sparse_handles.clear(); }
 
 }  // namespace tidemark::phantom

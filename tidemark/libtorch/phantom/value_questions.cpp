@@ -21,12 +21,12 @@ constexpr std::int64_t kPatience = 200, kPatienceForNumbers = 5'000;
 struct Asked {
   std::int64_t step = 0, count = 0;
 };
-std::mutex g_lock;
+std::mutex g_asked_lock;
 std::unordered_map<StackId, Asked> g_asked;
 
 std::int64_t count_question() {
   const std::int64_t step = storage_log()->step();
-  std::lock_guard lock(g_lock);
+  std::lock_guard lock(g_asked_lock);
   Asked& asked = g_asked[current_place().stack];
   if (asked.step != step) asked = {step, 0};
   return ++asked.count;
@@ -136,7 +136,7 @@ bool finish(CallFrame& frame, at::Tensor result) {
 }  // namespace
 
 void reset_questions() {
-  std::lock_guard lock(g_lock);
+  std::lock_guard lock(g_asked_lock);
   g_asked.clear();
 }
 

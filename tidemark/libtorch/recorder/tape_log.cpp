@@ -195,7 +195,7 @@ std::int64_t TapeLog::mark(const std::string& text) {
   flush();
   const auto event = static_cast<std::int64_t>(builder_.size());
   const Thread& here = thread(this_thread().id);
-  Place place;
+  tidemark::Place place;
   place.scope = here.scopes.empty() ? ScopeId() : here.scopes.back();
   place.phase = here.phase;
   try_to([&] { builder_.mark(text, place); });
