@@ -1,11 +1,9 @@
 // The pieces that answers share: when something happened, and one storage.
 #include "tidemark/engine/answers/parts.h"
 
-#include <pybind11/native_enum.h>
-
 #include "python/src/bindings.h"
 #include "tidemark/engine/base/units.h"
-#include "python/src/values.h"
+#include "python/src/struct_class.h"
 
 namespace tidemark::python {
 namespace {
@@ -27,23 +25,24 @@ std::string describe(const StorageFact& fact) {
 }  // namespace
 
 void bind_answer_parts(py::module_& module) {
-  py::class_<When>(module, "When", "When and where something happened; empty text where not known.")
-      .def_readonly("event", &When::event)
-      .def_readonly("time_ns", &When::time_ns)
-      .def_readonly("step", &When::step)
-      .def_readonly("phase", &When::phase)
-      .def_property_readonly("scope", text(&When::scope))
-      .def_property_readonly("op", text(&When::op))
-      .def_property_readonly("source", text(&When::source))
+  bind_struct<When>(
+      module, "When", "When and where something happened; empty text where not known.",
+      field("event", &When::event),
+      field("time_ns", &When::time_ns),
+      field("step", &When::step),
+      field("phase", &When::phase),
+      field("scope", &When::scope),
+      field("op", &When::op),
+      field("source", &When::source))
       .def("__repr__", [](const When& when) { return decoded(describe(when)); });
 
-  py::class_<StorageFact>(module, "StorageFact", "One storage, and its birth.")
-      .def_readonly("storage", &StorageFact::storage)
-      .def_readonly("allocated_bytes", &StorageFact::allocated_bytes)
-      .def_readonly("requested_bytes", &StorageFact::requested_bytes)
-      .def_readonly("category", &StorageFact::category)
-      .def_property_readonly("device", text(&StorageFact::device))
-      .def_readonly("born", &StorageFact::born)
+  bind_struct<StorageFact>(module, "StorageFact", "One storage, and its birth.",
+      field("storage", &StorageFact::storage),
+      field("allocated_bytes", &StorageFact::allocated_bytes),
+      field("requested_bytes", &StorageFact::requested_bytes),
+      field("category", &StorageFact::category),
+      field("device", &StorageFact::device),
+      field("born", &StorageFact::born))
       .def("__repr__", [](const StorageFact& fact) { return decoded(describe(fact)); });
 }
 

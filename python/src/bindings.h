@@ -7,6 +7,17 @@
 
 #include "tidemark/engine/tape/tape.h"
 
+// X(name) once for each analysis, types before their users; bind_name is in the file of its name.
+#define TIDEMARK_ANALYSIS_BINDINGS(X) \
+  X(peak)                             \
+  X(scopes)                           \
+  X(timeline)                         \
+  X(lifetimes)                        \
+  X(leaks)                            \
+  X(diff)                             \
+  X(verdict)                          \
+  X(overview)
+
 namespace tidemark::python {
 
 namespace py = pybind11;
@@ -22,14 +33,10 @@ void bind_columns(py::module_& module, TapeClass& tape);
 void bind_tape(py::module_& module, TapeClass& tape);
 void bind_builder(py::module_& module);
 void bind_answer_parts(py::module_& module);
-void bind_peak(py::module_& module, TapeClass& tape);
-void bind_scopes(py::module_& module, TapeClass& tape);
-void bind_timeline(py::module_& module, TapeClass& tape);
-void bind_lifetimes(py::module_& module, TapeClass& tape);
-void bind_leaks(py::module_& module, TapeClass& tape);
-void bind_diff(py::module_& module, TapeClass& tape);
-void bind_verdict(py::module_& module, TapeClass& tape);
-void bind_overview(py::module_& module, TapeClass& tape);
 void bind_graph(py::module_& module);
+
+#define TIDEMARK_DECLARE_BINDING(name) void bind_##name(py::module_& module, TapeClass& tape);
+TIDEMARK_ANALYSIS_BINDINGS(TIDEMARK_DECLARE_BINDING)
+#undef TIDEMARK_DECLARE_BINDING
 
 }  // namespace tidemark::python

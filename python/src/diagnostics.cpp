@@ -1,24 +1,30 @@
 // The ledger of odd data, as a sequence.
 #include "tidemark/engine/base/diagnostics.h"
 
-#include <pybind11/operators.h>
-
 #include "python/src/bindings.h"
 #include "python/src/reports.h"
+#include "python/src/struct_class.h"
 
 namespace tidemark::python {
 namespace {
 
 std::string counted_code(const Diagnostic& d) { return d.code + " x" + std::to_string(d.count); }
 
+Diagnostics restored_all(const py::tuple& state) {
+  if (state.size() != 1) refuse_pickle();
+  Diagnostics all;
+  for (const Diagnostic& d : state[0].cast<std::vector<Diagnostic>>())
+    all.add(d.code, d.severity, d.where, d.message, d.count);
+  return all;
+}
+
 void bind_diagnostic(py::module_& module) {
-  py::class_<Diagnostic>(module, "Diagnostic", "One kind of problem, with its first place.")
-      .def_property_readonly("code", text(&Diagnostic::code))
-      .def_readonly("severity", &Diagnostic::severity)
-      .def_readonly("count", &Diagnostic::count)
-      .def_property_readonly("where", text(&Diagnostic::where))
-      .def_property_readonly("message", text(&Diagnostic::message))
-      .def(py::self == py::self)
+  bind_struct<Diagnostic>(module, "Diagnostic", "One kind of problem, with its first place.",
+      field("code", &Diagnostic::code),
+      field("severity", &Diagnostic::severity),
+      field("count", &Diagnostic::count),
+      field("where", &Diagnostic::where),
+      field("message", &Diagnostic::message))
       .def("__repr__", [](const Diagnostic& d) {
         return decoded("<Diagnostic: " + counted_code(d) + ", first at " + d.where + ">");
       });
@@ -43,6 +49,7 @@ void bind_diagnostics(py::module_& module) {
         return found ? std::optional(*found) : std::nullopt;
       }, py::arg("code"), "The problem of this code, or None.")
       .def(py::self == py::self)
+      .def(py::pickle([](const Diagnostics& d) { return py::make_tuple(d.all()); }, &restored_all))
       .def("__repr__", [](const Diagnostics& d) {
         return decoded(summary("Diagnostics", d.all(), &counted_code));
       });

@@ -3,6 +3,7 @@
 
 #include "python/src/bindings.h"
 #include "python/src/reports.h"
+#include "python/src/struct_class.h"
 
 namespace tidemark::python {
 namespace {
@@ -21,19 +22,19 @@ DiffAnswer diff(const Tape& before, const Tape& after, std::int64_t top,
 }
 
 void bind_diff_rows(py::module_& module) {
-  py::class_<Difference>(module, "Difference", "One thing's bytes in the two tapes.")
-      .def_property_readonly("name", text(&Difference::name))
-      .def_readonly("before", &Difference::before)
-      .def_readonly("after", &Difference::after)
+  bind_struct<Difference>(module, "Difference", "One thing's bytes in the two tapes.",
+      field("name", &Difference::name),
+      field("before", &Difference::before),
+      field("after", &Difference::after))
       .def("__repr__", [](const Difference& d) {
         return decoded("<Difference: " + d.name + " " + format_change(d.after - d.before) + ">");
       });
-  py::class_<DeviceDiff>(module, "DeviceDiff", "What differs on one device.")
-      .def_property_readonly("device", text(&DeviceDiff::device))
-      .def_readonly("peak", &DeviceDiff::peak)
-      .def_readonly("categories", &DeviceDiff::categories)
-      .def_readonly("scopes", &DeviceDiff::scopes)
-      .def_readonly("ops", &DeviceDiff::ops)
+  bind_struct<DeviceDiff>(module, "DeviceDiff", "What differs on one device.",
+      field("device", &DeviceDiff::device),
+      field("peak", &DeviceDiff::peak),
+      field("categories", &DeviceDiff::categories),
+      field("scopes", &DeviceDiff::scopes),
+      field("ops", &DeviceDiff::ops))
       .def("__repr__", [](const DeviceDiff& d) {
         return decoded("<DeviceDiff: " + describe(d) + ">");
       });
@@ -43,11 +44,11 @@ void bind_diff_rows(py::module_& module) {
 
 void bind_diff(py::module_& module, TapeClass& tape) {
   bind_diff_rows(module);
-  py::class_<DiffAnswer> answer(module, "DiffAnswer", "Two tapes side by side.");
+  auto answer = bind_struct<DiffAnswer>(module, "DiffAnswer", "Two tapes side by side.",
+      field("same", &DiffAnswer::same),
+      field("devices", &DiffAnswer::devices),
+      field("diagnostics", &DiffAnswer::diagnostics));
   add_reports(answer)
-      .def_readonly("same", &DiffAnswer::same)
-      .def_readonly("devices", &DiffAnswer::devices)
-      .def_readonly("diagnostics", &DiffAnswer::diagnostics)
       .def("__repr__", [](const DiffAnswer& d) {
         return decoded(summary("DiffAnswer", d.devices, [](auto& row) { return describe(row); }));
       });

@@ -2,6 +2,7 @@
 #include "tidemark/engine/analyses/leaks.h"
 
 #include "python/src/analysis.h"
+#include "python/src/struct_class.h"
 
 namespace tidemark::python {
 namespace {
@@ -15,25 +16,25 @@ LeaksOptions leaks_options(std::int64_t top, std::optional<std::string> device) 
 }
 
 void bind_leak_rows(py::module_& module) {
-  py::class_<LeakSite>(module, "LeakSite", "A place whose storages grow from step to step.")
-      .def_property_readonly("device", text(&LeakSite::device))
-      .def_property_readonly("scope", text(&LeakSite::scope))
-      .def_property_readonly("op", text(&LeakSite::op))
-      .def_property_readonly("source", text(&LeakSite::source))
-      .def_readonly("category", &LeakSite::category)
-      .def_readonly("count", &LeakSite::count)
-      .def_readonly("allocated_bytes", &LeakSite::allocated_bytes)
-      .def_readonly("steps", &LeakSite::steps)
-      .def_readonly("bytes_per_step", &LeakSite::bytes_per_step)
-      .def_readonly("first_step", &LeakSite::first_step)
-      .def_readonly("last_step", &LeakSite::last_step)
+  bind_struct<LeakSite>(module, "LeakSite", "A place whose storages grow from step to step.",
+      field("device", &LeakSite::device),
+      field("scope", &LeakSite::scope),
+      field("op", &LeakSite::op),
+      field("source", &LeakSite::source),
+      field("category", &LeakSite::category),
+      field("count", &LeakSite::count),
+      field("allocated_bytes", &LeakSite::allocated_bytes),
+      field("steps", &LeakSite::steps),
+      field("bytes_per_step", &LeakSite::bytes_per_step),
+      field("first_step", &LeakSite::first_step),
+      field("last_step", &LeakSite::last_step))
       .def("__repr__", [](const LeakSite& site) {
         return decoded("<LeakSite: " + describe(site) + ">");
       });
-  py::class_<StepLevel>(module, "StepLevel", "What a device holds at the end of a step.")
-      .def_property_readonly("device", text(&StepLevel::device))
-      .def_readonly("step", &StepLevel::step)
-      .def_readonly("allocated_bytes", &StepLevel::allocated_bytes)
+  bind_struct<StepLevel>(module, "StepLevel", "What a device holds at the end of a step.",
+      field("device", &StepLevel::device),
+      field("step", &StepLevel::step),
+      field("allocated_bytes", &StepLevel::allocated_bytes))
       .def("__repr__", [](const StepLevel& level) {
         return decoded("<StepLevel: " + level.device + " step " + std::to_string(level.step) +
                        ", " + format_bytes(level.allocated_bytes) + ">");
@@ -41,14 +42,14 @@ void bind_leak_rows(py::module_& module) {
 }
 
 void bind_leak_answer(py::module_& module) {
-  py::class_<LeaksAnswer> answer(module, "LeaksAnswer", "What grows and never dies.");
+  auto answer = bind_struct<LeaksAnswer>(module, "LeaksAnswer", "What grows and never dies.",
+      field("enough_steps", &LeaksAnswer::enough_steps),
+      field("finished_steps", &LeaksAnswer::finished_steps),
+      field("leaked_bytes", &LeaksAnswer::leaked_bytes),
+      field("sites", &LeaksAnswer::sites),
+      field("levels", &LeaksAnswer::levels),
+      field("diagnostics", &LeaksAnswer::diagnostics));
   add_reports(answer)
-      .def_readonly("enough_steps", &LeaksAnswer::enough_steps)
-      .def_readonly("finished_steps", &LeaksAnswer::finished_steps)
-      .def_readonly("leaked_bytes", &LeaksAnswer::leaked_bytes)
-      .def_readonly("sites", &LeaksAnswer::sites)
-      .def_readonly("levels", &LeaksAnswer::levels)
-      .def_readonly("diagnostics", &LeaksAnswer::diagnostics)
       .def("__repr__", [](const LeaksAnswer& leaks) {
         return decoded(summary("LeaksAnswer", leaks.sites, [](auto& s) { return describe(s); }));
       });

@@ -2,6 +2,7 @@
 #include "tidemark/engine/analyses/lifetimes.h"
 
 #include "python/src/analysis.h"
+#include "python/src/struct_class.h"
 
 namespace tidemark::python {
 namespace {
@@ -21,36 +22,36 @@ LifetimesOptions lifetimes_options(std::int64_t top, std::optional<std::string> 
 }
 
 void bind_lifetime_rows(py::module_& module) {
-  py::class_<Lifetime>(module, "Lifetime", "One storage from birth to death.")
-      .def_readonly("storage", &Lifetime::storage)
-      .def_readonly("died", &Lifetime::died)
-      .def_readonly("events", &Lifetime::events)
-      .def_readonly("time_ns", &Lifetime::time_ns)
-      .def_readonly("span", &Lifetime::span)
+  bind_struct<Lifetime>(module, "Lifetime", "One storage from birth to death.",
+      field("storage", &Lifetime::storage),
+      field("died", &Lifetime::died),
+      field("events", &Lifetime::events),
+      field("time_ns", &Lifetime::time_ns),
+      field("span", &Lifetime::span))
       .def("__repr__", [](const Lifetime& life) {
         return "<Lifetime: storage " + std::to_string(life.storage.storage) + ", " +
                format_bytes(life.storage.allocated_bytes) + " for " + format_count(life.events) +
                " events>";
       });
-  py::class_<LifetimeGroup>(module, "LifetimeGroup", "Storages of one category and span.")
-      .def_readonly("category", &LifetimeGroup::category)
-      .def_readonly("span", &LifetimeGroup::span)
-      .def_readonly("count", &LifetimeGroup::count)
-      .def_readonly("allocated_bytes", &LifetimeGroup::allocated_bytes)
-      .def_readonly("largest_bytes", &LifetimeGroup::largest_bytes)
-      .def_readonly("mean_events", &LifetimeGroup::mean_events)
+  bind_struct<LifetimeGroup>(module, "LifetimeGroup", "Storages of one category and span.",
+      field("category", &LifetimeGroup::category),
+      field("span", &LifetimeGroup::span),
+      field("count", &LifetimeGroup::count),
+      field("allocated_bytes", &LifetimeGroup::allocated_bytes),
+      field("largest_bytes", &LifetimeGroup::largest_bytes),
+      field("mean_events", &LifetimeGroup::mean_events))
       .def("__repr__", [](const LifetimeGroup& group) {
         return "<LifetimeGroup: " + describe(group) + ">";
       });
 }
 
 void bind_lifetime_answer(py::module_& module) {
-  py::class_<LifetimesAnswer> answer(module, "LifetimesAnswer", "Who lives how long.");
+  auto answer = bind_struct<LifetimesAnswer>(module, "LifetimesAnswer", "Who lives how long.",
+      field("storages", &LifetimesAnswer::storages),
+      field("groups", &LifetimesAnswer::groups),
+      field("heaviest", &LifetimesAnswer::heaviest),
+      field("diagnostics", &LifetimesAnswer::diagnostics));
   add_reports(answer)
-      .def_readonly("storages", &LifetimesAnswer::storages)
-      .def_readonly("groups", &LifetimesAnswer::groups)
-      .def_readonly("heaviest", &LifetimesAnswer::heaviest)
-      .def_readonly("diagnostics", &LifetimesAnswer::diagnostics)
       .def("__repr__", [](const LifetimesAnswer& lives) {
         return "<LifetimesAnswer: " + format_count(lives.storages) + " storages>";
       });

@@ -19,14 +19,9 @@ PYBIND11_MODULE(_engine, module) {
   bind_tape(module, tape);
   bind_builder(module);
   bind_answer_parts(module);
-  bind_peak(module, tape);
-  bind_scopes(module, tape);
-  bind_timeline(module, tape);
-  bind_lifetimes(module, tape);
-  bind_leaks(module, tape);
-  bind_diff(module, tape);
-  bind_verdict(module, tape);
-  bind_overview(module, tape);
+#define TIDEMARK_BIND(name) bind_##name(module, tape);
+  TIDEMARK_ANALYSIS_BINDINGS(TIDEMARK_BIND)
+#undef TIDEMARK_BIND
   bind_graph(module);
 }
 

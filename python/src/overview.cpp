@@ -2,6 +2,7 @@
 #include "tidemark/engine/analyses/overview.h"
 
 #include "python/src/analysis.h"
+#include "python/src/struct_class.h"
 
 namespace tidemark::python {
 namespace {
@@ -19,27 +20,21 @@ OverviewOptions overview_options(std::int64_t top, std::int64_t depth, std::int6
   return options;
 }
 
-py::dict meta_of_overview(const Overview& overview) {
-  py::dict found;
-  for (const auto& [key, value] : overview.meta) found[decoded(key)] = decoded(value);
-  return found;
-}
-
 }  // namespace
 
 void bind_overview(py::module_& module, TapeClass& tape) {
-  py::class_<Overview> answer(module, "Overview", "Verdict, peak, scopes and timeline.");
+  auto answer = bind_struct<Overview>(module, "Overview", "Verdict, peak, scopes and timeline.",
+      field("run", &Overview::run),
+      field("verdict", &Overview::verdict),
+      field("not_covered", &Overview::not_covered),
+      field("meta", &Overview::meta),
+      field("events", &Overview::events),
+      field("steps", &Overview::steps),
+      field("peak", &Overview::peak),
+      field("scopes", &Overview::scopes),
+      field("timeline", &Overview::timeline),
+      field("diagnostics", &Overview::diagnostics));
   add_reports(answer)
-      .def_readonly("run", &Overview::run)
-      .def_readonly("verdict", &Overview::verdict)
-      .def_property_readonly("not_covered", texts(&Overview::not_covered))
-      .def_property_readonly("meta", &meta_of_overview)
-      .def_readonly("events", &Overview::events)
-      .def_readonly("steps", &Overview::steps)
-      .def_readonly("peak", &Overview::peak)
-      .def_readonly("scopes", &Overview::scopes)
-      .def_readonly("timeline", &Overview::timeline)
-      .def_readonly("diagnostics", &Overview::diagnostics)
       .def("__repr__", [](const Overview& o) {
         return decoded("<Overview: " + format_count(o.events) + " events, " +
                        format_count(o.steps) + " steps>");

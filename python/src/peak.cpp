@@ -2,6 +2,7 @@
 #include "tidemark/engine/analyses/peak.h"
 
 #include "python/src/analysis.h"
+#include "python/src/struct_class.h"
 
 namespace tidemark::python {
 namespace {
@@ -21,24 +22,24 @@ PeakOptions peak_options(std::int64_t top, std::int64_t depth, std::optional<std
 }
 
 void bind_shares(py::module_& module) {
-  py::class_<SiteShare>(module, "SiteShare", "Storages alike in kind, place, size and shape.")
-      .def_readonly("count", &SiteShare::count)
-      .def_readonly("each_bytes", &SiteShare::each_bytes)
-      .def_readonly("allocated_bytes", &SiteShare::allocated_bytes)
-      .def_readonly("category", &SiteShare::category)
-      .def_property_readonly("shape", text(&SiteShare::shape))
-      .def_property_readonly("op", text(&SiteShare::op))
-      .def_property_readonly("source", text(&SiteShare::source))
-      .def_property_readonly("scope", text(&SiteShare::scope))
+  bind_struct<SiteShare>(module, "SiteShare", "Storages alike in kind, place, size and shape.",
+      field("count", &SiteShare::count),
+      field("each_bytes", &SiteShare::each_bytes),
+      field("allocated_bytes", &SiteShare::allocated_bytes),
+      field("category", &SiteShare::category),
+      field("shape", &SiteShare::shape),
+      field("op", &SiteShare::op),
+      field("source", &SiteShare::source),
+      field("scope", &SiteShare::scope))
       .def("__repr__", [](const SiteShare& site) {
         return decoded("<SiteShare: " + std::to_string(site.count) + " x " +
                        format_bytes(site.each_bytes) + " " + site.op + " " + site.source + ">");
       });
-  py::class_<LineShare>(module, "LineShare", "What one source line has made of the peak.")
-      .def_property_readonly("source", text(&LineShare::source))
-      .def_readonly("count", &LineShare::count)
-      .def_readonly("allocated_bytes", &LineShare::allocated_bytes)
-      .def_property_readonly("categories", categories(&LineShare::categories))
+  bind_struct<LineShare>(module, "LineShare", "What one source line has made of the peak.",
+      field("source", &LineShare::source),
+      field("count", &LineShare::count),
+      field("allocated_bytes", &LineShare::allocated_bytes),
+      field("categories", &LineShare::categories))
       .def("__repr__", [](const LineShare& line) {
         return decoded("<LineShare: " + line.source + " " + format_bytes(line.allocated_bytes) +
                        ">");
@@ -47,35 +48,35 @@ void bind_shares(py::module_& module) {
 
 void bind_peak_answer(py::module_& module) {
   bind_shares(module);
-  py::class_<ScopeShare>(module, "ScopeShare", "What one module owns at the peak.")
-      .def_property_readonly("scope", text(&ScopeShare::scope))
-      .def_readonly("allocated_bytes", &ScopeShare::allocated_bytes)
-      .def_property_readonly("categories", categories(&ScopeShare::categories))
+  bind_struct<ScopeShare>(module, "ScopeShare", "What one module owns at the peak.",
+      field("scope", &ScopeShare::scope),
+      field("allocated_bytes", &ScopeShare::allocated_bytes),
+      field("categories", &ScopeShare::categories))
       .def("__repr__", [](const ScopeShare& share) {
         return decoded("<ScopeShare: " + share.scope + " " + format_bytes(share.allocated_bytes) +
                        ">");
       });
-  py::class_<DevicePeak>(module, "DevicePeak", "The highest moment of one device.")
-      .def_property_readonly("device", text(&DevicePeak::device))
-      .def_readonly("allocated_bytes", &DevicePeak::allocated_bytes)
-      .def_readonly("requested_bytes", &DevicePeak::requested_bytes)
-      .def_readonly("at", &DevicePeak::at)
-      .def_property_readonly("categories", categories(&DevicePeak::categories))
-      .def_readonly("alive_count", &DevicePeak::alive_count)
-      .def_readonly("largest", &DevicePeak::largest)
-      .def_readonly("owners", &DevicePeak::owners)
-      .def_readonly("modules", &DevicePeak::modules)
-      .def_readonly("sites", &DevicePeak::sites)
-      .def_readonly("lines", &DevicePeak::lines)
+  bind_struct<DevicePeak>(module, "DevicePeak", "The highest moment of one device.",
+      field("device", &DevicePeak::device),
+      field("allocated_bytes", &DevicePeak::allocated_bytes),
+      field("requested_bytes", &DevicePeak::requested_bytes),
+      field("at", &DevicePeak::at),
+      field("categories", &DevicePeak::categories),
+      field("alive_count", &DevicePeak::alive_count),
+      field("largest", &DevicePeak::largest),
+      field("owners", &DevicePeak::owners),
+      field("modules", &DevicePeak::modules),
+      field("sites", &DevicePeak::sites),
+      field("lines", &DevicePeak::lines))
       .def("__repr__", [](const DevicePeak& peak) {
         return decoded("<DevicePeak: " + describe(peak) + ">");
       });
-  py::class_<PeakAnswer> answer(module, "PeakAnswer", "The highest moment of each device.");
+  auto answer = bind_struct<PeakAnswer>(module, "PeakAnswer", "The highest moment of each device.",
+      field("devices", &PeakAnswer::devices),
+      field("events", &PeakAnswer::events),
+      field("steps", &PeakAnswer::steps),
+      field("diagnostics", &PeakAnswer::diagnostics));
   add_reports(answer)
-      .def_readonly("devices", &PeakAnswer::devices)
-      .def_readonly("events", &PeakAnswer::events)
-      .def_readonly("steps", &PeakAnswer::steps)
-      .def_readonly("diagnostics", &PeakAnswer::diagnostics)
       .def("__repr__", [](const PeakAnswer& peak) {
         return decoded(summary("PeakAnswer", peak.devices, [](auto& d) { return describe(d); }));
       });

@@ -2,6 +2,7 @@
 #include "tidemark/engine/analyses/scopes.h"
 
 #include "python/src/analysis.h"
+#include "python/src/struct_class.h"
 
 namespace tidemark::python {
 namespace {
@@ -17,26 +18,26 @@ ScopesOptions scopes_options(std::int64_t depth, bool per_call, std::optional<st
 }
 
 void bind_calls(py::module_& module) {
-  py::class_<ScopeBytes>(module, "ScopeBytes", "One device's bytes around and inside calls.")
-      .def_property_readonly("device", text(&ScopeBytes::device))
-      .def_readonly("before", &ScopeBytes::before)
-      .def_readonly("after", &ScopeBytes::after)
-      .def_readonly("peak", &ScopeBytes::peak)
-      .def_readonly("grown", &ScopeBytes::grown)
-      .def_property_readonly("peak_categories", categories(&ScopeBytes::peak_categories))
-      .def_readonly("peak_event", &ScopeBytes::peak_event)
+  bind_struct<ScopeBytes>(module, "ScopeBytes", "One device's bytes around and inside calls.",
+      field("device", &ScopeBytes::device),
+      field("before", &ScopeBytes::before),
+      field("after", &ScopeBytes::after),
+      field("peak", &ScopeBytes::peak),
+      field("grown", &ScopeBytes::grown),
+      field("peak_categories", &ScopeBytes::peak_categories),
+      field("peak_event", &ScopeBytes::peak_event))
       .def("__repr__", [](const ScopeBytes& b) {
         return decoded("<ScopeBytes: " + b.device + " peak " + format_bytes(b.peak) + ">");
       });
-  py::class_<ScopeCalls>(module, "ScopeCalls", "One call of a scope, or all its calls in a phase.")
-      .def_readonly("phase", &ScopeCalls::phase)
-      .def_readonly("calls", &ScopeCalls::calls)
-      .def_readonly("first_call", &ScopeCalls::first_call)
-      .def_readonly("first_event", &ScopeCalls::first_event)
-      .def_readonly("last_event", &ScopeCalls::last_event)
-      .def_readonly("input_bytes", &ScopeCalls::input_bytes)
-      .def_readonly("output_bytes", &ScopeCalls::output_bytes)
-      .def_readonly("devices", &ScopeCalls::devices)
+  bind_struct<ScopeCalls>(module, "ScopeCalls", "One call of a scope, or all its calls in a phase.",
+      field("phase", &ScopeCalls::phase),
+      field("calls", &ScopeCalls::calls),
+      field("first_call", &ScopeCalls::first_call),
+      field("first_event", &ScopeCalls::first_event),
+      field("last_event", &ScopeCalls::last_event),
+      field("input_bytes", &ScopeCalls::input_bytes),
+      field("output_bytes", &ScopeCalls::output_bytes),
+      field("devices", &ScopeCalls::devices))
       .def("__repr__", [](const ScopeCalls& c) {
         return std::string("<ScopeCalls: ").append(name_of(c.phase)) + " x" +
                std::to_string(c.calls) + ">";
@@ -44,18 +45,19 @@ void bind_calls(py::module_& module) {
 }
 
 void bind_scopes_answer(py::module_& module) {
-  py::class_<ScopeFacts>(module, "ScopeFacts", "What one scope does to memory.")
-      .def_property_readonly("path", text(&ScopeFacts::path))
-      .def_readonly("depth", &ScopeFacts::depth)
-      .def_readonly("parameter_bytes", &ScopeFacts::parameter_bytes)
-      .def_readonly("buffer_bytes", &ScopeFacts::buffer_bytes)
-      .def_readonly("phases", &ScopeFacts::phases)
-      .def_readonly("calls", &ScopeFacts::calls)
+  bind_struct<ScopeFacts>(module, "ScopeFacts", "What one scope does to memory.",
+      field("path", &ScopeFacts::path),
+      field("depth", &ScopeFacts::depth),
+      field("parameter_bytes", &ScopeFacts::parameter_bytes),
+      field("buffer_bytes", &ScopeFacts::buffer_bytes),
+      field("phases", &ScopeFacts::phases),
+      field("calls", &ScopeFacts::calls))
       .def("__repr__", [](const ScopeFacts& s) { return decoded("<ScopeFacts: " + s.path + ">"); });
-  py::class_<ScopesAnswer> answer(module, "ScopesAnswer", "Every scope: before, after, peak.");
+  auto answer = bind_struct<ScopesAnswer>(
+      module, "ScopesAnswer", "Every scope: before, after, peak.",
+      field("scopes", &ScopesAnswer::scopes),
+      field("diagnostics", &ScopesAnswer::diagnostics));
   add_reports(answer)
-      .def_readonly("scopes", &ScopesAnswer::scopes)
-      .def_readonly("diagnostics", &ScopesAnswer::diagnostics)
       .def("__repr__", [](const ScopesAnswer& scopes) {
         return decoded(summary("ScopesAnswer", scopes.scopes, [](auto& s) { return s.path; }));
       });

@@ -4,6 +4,7 @@
 #include <pybind11/numpy.h>
 
 #include "python/src/analysis.h"
+#include "python/src/struct_class.h"
 
 namespace tidemark::python {
 namespace {
@@ -53,22 +54,22 @@ py::dict columns(const py::object& self) {
 }
 
 void bind_points(py::module_& module) {
-  py::class_<TimelinePoint>(module, "TimelinePoint",
-                            "A change, or a column of many, as it was at its highest.")
-      .def_readonly("event", &TimelinePoint::event)
-      .def_readonly("time_ns", &TimelinePoint::time_ns)
-      .def_readonly("step", &TimelinePoint::step)
-      .def_readonly("phase", &TimelinePoint::phase)
-      .def_readonly("lowest", &TimelinePoint::lowest)
-      .def_readonly("highest", &TimelinePoint::highest)
-      .def_property_readonly("categories", categories(&TimelinePoint::categories))
+  bind_struct<TimelinePoint>(
+      module, "TimelinePoint", "A change, or a column of many, as it was at its highest.",
+      field("event", &TimelinePoint::event),
+      field("time_ns", &TimelinePoint::time_ns),
+      field("step", &TimelinePoint::step),
+      field("phase", &TimelinePoint::phase),
+      field("lowest", &TimelinePoint::lowest),
+      field("highest", &TimelinePoint::highest),
+      field("categories", &TimelinePoint::categories))
       .def("__repr__", [](const TimelinePoint& p) {
         return "<TimelinePoint: event " + std::to_string(p.event) + ", " +
                format_bytes(p.highest) + ">";
       });
-  py::class_<DeviceTimeline>(module, "DeviceTimeline", "The points of one device, in order.")
-      .def_property_readonly("device", text(&DeviceTimeline::device))
-      .def_readonly("points", &DeviceTimeline::points)
+  bind_struct<DeviceTimeline>(module, "DeviceTimeline", "The points of one device, in order.",
+      field("device", &DeviceTimeline::device),
+      field("points", &DeviceTimeline::points))
       .def_property_readonly("columns", &columns,
                              "Each field as a numpy view; categories by their number.")
       .def("__repr__", [](const DeviceTimeline& t) {
@@ -77,13 +78,13 @@ void bind_points(py::module_& module) {
 }
 
 void bind_timeline_answer(py::module_& module) {
-  py::class_<TimelineAnswer> answer(module, "TimelineAnswer", "Bytes over events or time.");
+  auto answer = bind_struct<TimelineAnswer>(module, "TimelineAnswer", "Bytes over events or time.",
+      field("axis", &TimelineAnswer::axis),
+      field("first", &TimelineAnswer::first),
+      field("last", &TimelineAnswer::last),
+      field("devices", &TimelineAnswer::devices),
+      field("diagnostics", &TimelineAnswer::diagnostics));
   add_reports(answer)
-      .def_readonly("axis", &TimelineAnswer::axis)
-      .def_readonly("first", &TimelineAnswer::first)
-      .def_readonly("last", &TimelineAnswer::last)
-      .def_readonly("devices", &TimelineAnswer::devices)
-      .def_readonly("diagnostics", &TimelineAnswer::diagnostics)
       .def("__repr__", [](const TimelineAnswer& t) {
         return decoded(summary("TimelineAnswer", t.devices, [](auto& d) { return describe(d); }));
       });

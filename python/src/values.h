@@ -4,6 +4,7 @@
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,16 @@ auto texts(std::vector<std::string> T::*member) {
   return [member](const T& self) {
     py::list all;
     for (const std::string& one : self.*member) all.append(decoded(one));
+    return all;
+  };
+}
+
+// The getter of an attribute with texts by key.
+template <class T>
+auto text_map(std::map<std::string, std::string> T::*member) {
+  return [member](const T& self) {
+    py::dict all;
+    for (const auto& [key, one] : self.*member) all[decoded(key)] = decoded(one);
     return all;
   };
 }

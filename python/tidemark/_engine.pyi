@@ -3,7 +3,7 @@ import enum
 import os
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Any, Final, TypeAlias, TypedDict, Unpack, type_check_only
+from typing import Any, ClassVar, Final, TypeAlias, TypedDict, Unpack, type_check_only
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,9 +116,15 @@ class TimelineAxis(enum.IntEnum):
     Events = 0
     Time = 1
 
+# What answers and their parts can do: equal by their fields, copied and pickled whole.
+@type_check_only
+class _Value:
+    def __eq__(self, other: object, /) -> bool: ...
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+
 # What every answer can do.
 @type_check_only
-class _Answer:
+class _Answer(_Value):
     def _repr_html_(self) -> str: ...
     def to_text(
         self,
@@ -132,19 +138,17 @@ class _Answer:
     def to_json(self) -> str: ...
     def to_dict(self) -> dict[str, Any]: ...
 
-class Diagnostic:
+class Diagnostic(_Value):
     code: Final[str]
     severity: Final[Severity]
     count: Final[int]
     where: Final[str]
     message: Final[str]
-    def __eq__(self, other: object, /) -> bool: ...
 
 class Diagnostics(_Answer):
     def __len__(self) -> int: ...
     def __getitem__(self, index: int) -> Diagnostic: ...
     def __iter__(self) -> Iterator[Diagnostic]: ...
-    def __eq__(self, other: object, /) -> bool: ...
     has_errors: Final[bool]
     def find(self, code: str) -> Diagnostic | None: ...
 
@@ -321,7 +325,7 @@ class TapeBuilder:
     def flush(self) -> None: ...
     def finish(self) -> Tape: ...
 
-class When:
+class When(_Value):
     event: Final[int]
     time_ns: Final[int]
     step: Final[int]
@@ -330,7 +334,7 @@ class When:
     op: Final[str]
     source: Final[str]
 
-class StorageFact:
+class StorageFact(_Value):
     storage: Final[int]
     allocated_bytes: Final[int]
     requested_bytes: Final[int]
@@ -338,12 +342,12 @@ class StorageFact:
     device: Final[str]
     born: Final[When]
 
-class ScopeShare:
+class ScopeShare(_Value):
     scope: Final[str]
     allocated_bytes: Final[int]
     categories: Final[dict[Category, int]]
 
-class SiteShare:
+class SiteShare(_Value):
     count: Final[int]
     each_bytes: Final[int]
     allocated_bytes: Final[int]
@@ -353,13 +357,13 @@ class SiteShare:
     source: Final[str]
     scope: Final[str]
 
-class LineShare:
+class LineShare(_Value):
     source: Final[str]
     count: Final[int]
     allocated_bytes: Final[int]
     categories: Final[dict[Category, int]]
 
-class DevicePeak:
+class DevicePeak(_Value):
     device: Final[str]
     allocated_bytes: Final[int]
     requested_bytes: Final[int]
@@ -390,7 +394,7 @@ class PeakAccumulator:
     ) -> None: ...
     def answer(self) -> PeakAnswer: ...
 
-class ScopeBytes:
+class ScopeBytes(_Value):
     device: Final[str]
     before: Final[int]
     after: Final[int]
@@ -399,7 +403,7 @@ class ScopeBytes:
     peak_categories: Final[dict[Category, int]]
     peak_event: Final[int]
 
-class ScopeCalls:
+class ScopeCalls(_Value):
     phase: Final[Phase]
     calls: Final[int]
     first_call: Final[int]
@@ -409,7 +413,7 @@ class ScopeCalls:
     output_bytes: Final[int]
     devices: Final[list[ScopeBytes]]
 
-class ScopeFacts:
+class ScopeFacts(_Value):
     path: Final[str]
     depth: Final[int]
     parameter_bytes: Final[int]
@@ -433,7 +437,7 @@ class ScopesAccumulator:
     ) -> None: ...
     def answer(self) -> ScopesAnswer: ...
 
-class TimelinePoint:
+class TimelinePoint(_Value):
     event: Final[int]
     time_ns: Final[int]
     step: Final[int]
@@ -442,7 +446,7 @@ class TimelinePoint:
     highest: Final[int]
     categories: Final[dict[Category, int]]
 
-class DeviceTimeline:
+class DeviceTimeline(_Value):
     device: Final[str]
     points: Final[list[TimelinePoint]]
     columns: Final[dict[str, NDArray[np.int64]]]
@@ -466,14 +470,14 @@ class TimelineAccumulator:
     ) -> None: ...
     def answer(self) -> TimelineAnswer: ...
 
-class Lifetime:
+class Lifetime(_Value):
     storage: Final[StorageFact]
     died: Final[When | None]
     events: Final[int]
     time_ns: Final[int]
     span: Final[LifeSpan]
 
-class LifetimeGroup:
+class LifetimeGroup(_Value):
     category: Final[Category]
     span: Final[LifeSpan]
     count: Final[int]
@@ -498,7 +502,7 @@ class LifetimesAccumulator:
     ) -> None: ...
     def answer(self) -> LifetimesAnswer: ...
 
-class LeakSite:
+class LeakSite(_Value):
     device: Final[str]
     scope: Final[str]
     op: Final[str]
@@ -511,7 +515,7 @@ class LeakSite:
     first_step: Final[int]
     last_step: Final[int]
 
-class StepLevel:
+class StepLevel(_Value):
     device: Final[str]
     step: Final[int]
     allocated_bytes: Final[int]
@@ -530,12 +534,12 @@ class LeaksAccumulator:
     ) -> None: ...
     def answer(self) -> LeaksAnswer: ...
 
-class Difference:
+class Difference(_Value):
     name: Final[str]
     before: Final[int]
     after: Final[int]
 
-class DeviceDiff:
+class DeviceDiff(_Value):
     device: Final[str]
     peak: Final[Difference]
     categories: Final[list[Difference]]
@@ -547,19 +551,19 @@ class DiffAnswer(_Answer):
     devices: Final[list[DeviceDiff]]
     diagnostics: Final[Diagnostics]
 
-class GpuFacts:
+class GpuFacts(_Value):
     name: Final[str]
     memory_bytes: Final[int]
     capability: Final[str]
     def __init__(self, name: str, memory_bytes: int, capability: str = "") -> None: ...
 
-class OutOfMemory:
+class OutOfMemory(_Value):
     device: Final[str]
     wanted_bytes: Final[int]
     allocated_bytes: Final[int]
     at: Final[When]
 
-class RunFacts:
+class RunFacts(_Value):
     kind: Final[str]
     ended: Final[str]
     failure: Final[str]
@@ -570,9 +574,10 @@ class RunFacts:
     rank: Final[int]
     world_size: Final[int]
     gpu: Final[GpuFacts]
+    used_matmul: Final[bool]
     out_of_memory: Final[OutOfMemory | None]
 
-class BudgetItem:
+class BudgetItem(_Value):
     name: Final[str]
     bytes: Final[int]
     evidence: Final[str]
@@ -606,7 +611,7 @@ class Overview(_Answer):
     timeline: Final[TimelineAnswer]
     diagnostics: Final[Diagnostics]
 
-def open(path: _Path) -> Tape: ...
+def _open_file(path: _Path) -> Tape: ...
 def read_bytes(data: bytes, name: str = "bytes") -> Tape: ...
 def read_text(text: str, name: str = "text") -> Tape: ...
 def format_bytes(bytes: int) -> str: ...

@@ -22,9 +22,9 @@ from tidemark._engine import (
     Order,
     Schedule,
     Tape,
+    _open_file,
     read_pt2,
 )
-from tidemark._engine import open as _open_file
 
 if TYPE_CHECKING:
     import torch.fx

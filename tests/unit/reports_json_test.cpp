@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include "tidemark/engine/answers/diff.h"
+#include "tidemark/engine/answers/leaks.h"
+#include "tidemark/engine/answers/lifetimes.h"
+#include "tidemark/engine/answers/overview.h"
+
 namespace tidemark {
 namespace {
 

@@ -5,6 +5,10 @@
 
 #include <sstream>
 
+#include "tidemark/engine/answers/diff.h"
+#include "tidemark/engine/answers/leaks.h"
+#include "tidemark/engine/answers/lifetimes.h"
+#include "tidemark/engine/answers/overview.h"
 #include "tidemark/engine/base/utf8.h"
 
 namespace tidemark {

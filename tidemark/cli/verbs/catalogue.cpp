@@ -1,4 +1,4 @@
-// The list of verbs.
+// The table of verbs, and the search in it.
 #include "tidemark/cli/verbs/catalogue.h"
 
 #include <algorithm>
@@ -7,19 +7,9 @@
 namespace tidemark::cli {
 namespace {
 
-constexpr std::array kCatalogue = {
-    &kEstimate,   // before there is a GPU
-    &kRecord,     // in the running program
-    &kReport,     // the first look
-    &kPeak,       // the highest moment
-    &kScopes,     // module by module
-    &kTimeline,   // over the run
-    &kLifetimes,  // who lives how long
-    &kLeaks,      // what never dies
-    &kDiff,       // two runs
-    &kConvert,    // text and binary
-    &kVerify,     // is the tape sound
-};
+#define TIDEMARK_POINT_AT_VERB(verb) &verb,
+constexpr std::array kCatalogue = {TIDEMARK_VERBS(TIDEMARK_POINT_AT_VERB)};
+#undef TIDEMARK_POINT_AT_VERB
 
 }  // namespace
 

@@ -15,12 +15,14 @@ struct LeakSite {
   std::int64_t steps = 0;           // in how many steps storages were left behind
   std::int64_t bytes_per_step = 0;  // over those steps
   std::int64_t first_step = 0, last_step = 0;
+  bool operator==(const LeakSite&) const = default;
 };
 
 struct StepLevel {
   std::string device;
   std::int64_t step = 0;
   std::int64_t allocated_bytes = 0;  // at the step's end
+  bool operator==(const StepLevel&) const = default;
 };
 
 struct LeaksAnswer {
@@ -30,6 +32,7 @@ struct LeaksAnswer {
   std::vector<LeakSite> sites;    // most bytes first
   std::vector<StepLevel> levels;  // by device, then step
   Diagnostics diagnostics;
+  bool operator==(const LeaksAnswer&) const = default;
 };
 
 }  // namespace tidemark

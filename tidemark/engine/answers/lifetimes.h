@@ -25,6 +25,7 @@ struct Lifetime {
   std::optional<When> died;
   std::int64_t events = 0, time_ns = 0;  // how long it lived
   LifeSpan span = LifeSpan::ToTheEnd;
+  bool operator==(const Lifetime&) const = default;
 };
 
 struct LifetimeGroup {
@@ -32,6 +33,7 @@ struct LifetimeGroup {
   LifeSpan span = LifeSpan::ToTheEnd;
   std::int64_t count = 0, allocated_bytes = 0, largest_bytes = 0;
   std::int64_t mean_events = 0;
+  bool operator==(const LifetimeGroup&) const = default;
 };
 
 struct LifetimesAnswer {
@@ -39,6 +41,7 @@ struct LifetimesAnswer {
   std::vector<LifetimeGroup> groups;  // most bytes first
   std::vector<Lifetime> heaviest;     // most bytes times events first
   Diagnostics diagnostics;
+  bool operator==(const LifetimesAnswer&) const = default;
 };
 
 }  // namespace tidemark

@@ -22,6 +22,7 @@ struct Overview {
   ScopesAnswer scopes;
   TimelineAnswer timeline;
   Diagnostics diagnostics;  // of the tape and of all three, each once
+  bool operator==(const Overview&) const = default;
 };
 
 }  // namespace tidemark

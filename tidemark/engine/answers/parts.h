@@ -15,6 +15,7 @@ struct When {
   std::int64_t step = 0;  // 0 is the set-up before the first step
   Phase phase = Phase::Other;
   std::string scope, op, source;  // "layers.0.attn", "aten::mm", "train.py:12"
+  bool operator==(const When&) const = default;
 };
 
 struct StorageFact {
@@ -23,6 +24,7 @@ struct StorageFact {
   Category category = Category::Unknown;
   std::string device;
   When born;
+  bool operator==(const StorageFact&) const = default;
 };
 
 }  // namespace tidemark

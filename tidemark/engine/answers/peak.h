@@ -13,6 +13,7 @@ struct ScopeShare {
   std::string scope;  // empty: outside of all
   std::int64_t allocated_bytes = 0;
   CategoryBytes categories{};
+  bool operator==(const ScopeShare&) const = default;
 };
 
 // Storages of one kind: the same category, operator, source line, size and shape.
@@ -22,6 +23,7 @@ struct SiteShare {
   Category category = Category::Unknown;
   std::string op, source, shape;  // "aten::mm", "train.py:12", "bf16[8,1024]"
   std::string scope;              // of the first of them
+  bool operator==(const SiteShare&) const = default;
 };
 
 // What one source line, or what has none, has made of the storages alive at the peak.
@@ -29,6 +31,7 @@ struct LineShare {
   std::string source;  // empty: no line is known
   std::int64_t count = 0, allocated_bytes = 0;
   CategoryBytes categories{};
+  bool operator==(const LineShare&) const = default;
 };
 
 struct DevicePeak {
@@ -42,12 +45,14 @@ struct DevicePeak {
   std::vector<ScopeShare> modules;   // sums over subtrees, parents before children, outside last
   std::vector<SiteShare> sites;      // the largest first
   std::vector<LineShare> lines;      // the largest first
+  bool operator==(const DevicePeak&) const = default;
 };
 
 struct PeakAnswer {
   std::vector<DevicePeak> devices;  // in the tape's order; those without bytes left out
   std::int64_t events = 0, steps = 0;
   Diagnostics diagnostics;
+  bool operator==(const PeakAnswer&) const = default;
 };
 
 }  // namespace tidemark

@@ -25,6 +25,7 @@ struct GpuFacts {
   std::string name;  // empty where none is known
   std::int64_t memory_bytes = 0;
   std::string capability;  // "9.0"
+  bool operator==(const GpuFacts&) const = default;
 };
 
 // The first moment at which the GPU's memory did not suffice.
@@ -32,6 +33,7 @@ struct OutOfMemory {
   std::string device;
   std::int64_t wanted_bytes = 0, allocated_bytes = 0;  // allocated: before it
   When at;
+  bool operator==(const OutOfMemory&) const = default;
 };
 
 struct RunFacts {
@@ -46,6 +48,7 @@ struct RunFacts {
   GpuFacts gpu;
   bool used_matmul = false;  // so cuBLAS took its workspaces
   std::optional<OutOfMemory> out_of_memory;
+  bool operator==(const RunFacts&) const = default;
 };
 
 }  // namespace tidemark

@@ -17,6 +17,7 @@ struct ScopeBytes {
   std::int64_t grown = 0;   // the sum of after - before
   CategoryBytes peak_categories{};
   std::int64_t peak_event = -1;
+  bool operator==(const ScopeBytes&) const = default;
 };
 
 struct ScopeCalls {
@@ -26,6 +27,7 @@ struct ScopeCalls {
   std::int64_t first_event = -1, last_event = -1;
   std::int64_t input_bytes = 0, output_bytes = 0;  // requested, summed over the calls
   std::vector<ScopeBytes> devices;
+  bool operator==(const ScopeCalls&) const = default;
 };
 
 struct ScopeFacts {
@@ -34,11 +36,13 @@ struct ScopeFacts {
   std::int64_t parameter_bytes = 0, buffer_bytes = 0;  // requested, of this scope and those below
   std::vector<ScopeCalls> phases;  // summed by phase, in the order of the phases
   std::vector<ScopeCalls> calls;   // each call in the order of ends, when asked for
+  bool operator==(const ScopeFacts&) const = default;
 };
 
 struct ScopesAnswer {
   std::vector<ScopeFacts> scopes;  // parents before children, names in natural order
   Diagnostics diagnostics;
+  bool operator==(const ScopesAnswer&) const = default;
 };
 
 }  // namespace tidemark

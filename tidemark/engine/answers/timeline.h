@@ -17,11 +17,13 @@ struct TimelinePoint {
   Phase phase = Phase::Other;
   std::int64_t lowest = 0, highest = 0;
   CategoryBytes categories{};
+  bool operator==(const TimelinePoint&) const = default;
 };
 
 struct DeviceTimeline {
   std::string device;
   std::vector<TimelinePoint> points;
+  bool operator==(const DeviceTimeline&) const = default;
 };
 
 struct TimelineAnswer {
@@ -29,6 +31,7 @@ struct TimelineAnswer {
   std::int64_t first = 0, last = 0;  // the ends of the axis: events or nanoseconds
   std::vector<DeviceTimeline> devices;
   Diagnostics diagnostics;
+  bool operator==(const TimelineAnswer&) const = default;
 };
 
 }  // namespace tidemark

@@ -31,6 +31,7 @@ struct BudgetItem {
   std::int64_t bytes = 0;
   Evidence evidence = Evidence::Assumed;
   std::string reason;  // where the number comes from, in a few words
+  bool operator==(const BudgetItem&) const = default;
 };
 
 struct VerdictAnswer {
@@ -48,12 +49,14 @@ struct VerdictAnswer {
     if (verdict == Verdict::CannotTell) return std::nullopt;
     return verdict != Verdict::DoesNotFit;
   }
+  bool operator==(const VerdictAnswer&) const = default;
 };
 
 // One program on several GPUs.
 struct VerdictsAnswer {
   std::vector<VerdictAnswer> gpus;
   Diagnostics diagnostics;
+  bool operator==(const VerdictsAnswer&) const = default;
 };
 
 }  // namespace tidemark

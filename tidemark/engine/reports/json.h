@@ -3,25 +3,18 @@
 
 #include <string>
 
-#include "tidemark/engine/answers/diff.h"
-#include "tidemark/engine/answers/leaks.h"
-#include "tidemark/engine/answers/lifetimes.h"
-#include "tidemark/engine/answers/overview.h"
+#include "tidemark/engine/answers/catalogue.h"
+#include "tidemark/engine/base/diagnostics.h"
 
 namespace tidemark {
 
 // Stands in every report as "schema_version"; raised by every change that could break a reader.
 inline constexpr int kJsonSchemaVersion = 2;
 
-std::string json_report(const Overview& answer);
-std::string json_report(const PeakAnswer& answer);
-std::string json_report(const ScopesAnswer& answer);
-std::string json_report(const TimelineAnswer& answer);
-std::string json_report(const VerdictAnswer& answer);
-std::string json_report(const VerdictsAnswer& answer);
-std::string json_report(const LifetimesAnswer& answer);
-std::string json_report(const LeaksAnswer& answer);
-std::string json_report(const DiffAnswer& answer);
+// json_report of every answer in the catalogue, each defined in its own file.
+#define TIDEMARK_JSON_REPORT(Answer) std::string json_report(const Answer& answer);
+TIDEMARK_ANSWERS(TIDEMARK_JSON_REPORT)
+#undef TIDEMARK_JSON_REPORT
 std::string json_report(const Diagnostics& diagnostics);
 
 }  // namespace tidemark

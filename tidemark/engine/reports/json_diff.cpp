@@ -1,4 +1,5 @@
 // The difference of two tapes as JSON.
+#include "tidemark/engine/answers/diff.h"
 #include "tidemark/engine/reports/json.h"
 #include "tidemark/engine/reports/json_parts.h"
 

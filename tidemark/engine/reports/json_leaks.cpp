@@ -1,4 +1,5 @@
 // Leaks as JSON.
+#include "tidemark/engine/answers/leaks.h"
 #include "tidemark/engine/reports/json.h"
 #include "tidemark/engine/reports/json_parts.h"
 

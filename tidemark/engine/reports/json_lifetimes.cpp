@@ -1,4 +1,5 @@
 // Lifetimes as JSON.
+#include "tidemark/engine/answers/lifetimes.h"
 #include "tidemark/engine/reports/json.h"
 #include "tidemark/engine/reports/json_parts.h"
 

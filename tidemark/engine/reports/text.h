@@ -1,12 +1,11 @@
 // Answers as text for people: tables that fit the terminal.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
-#include "tidemark/engine/answers/diff.h"
-#include "tidemark/engine/answers/leaks.h"
-#include "tidemark/engine/answers/lifetimes.h"
-#include "tidemark/engine/answers/overview.h"
+#include "tidemark/engine/answers/catalogue.h"
+#include "tidemark/engine/base/diagnostics.h"
 #include "tidemark/engine/base/units.h"
 
 namespace tidemark {
@@ -27,15 +26,11 @@ struct TextStyle {
   std::string tape;  // the file the answer is from, to name it in what to ask next
 };
 
-std::string text_report(const Overview& answer, const TextStyle& style = {});
-std::string text_report(const PeakAnswer& answer, const TextStyle& style = {});
-std::string text_report(const ScopesAnswer& answer, const TextStyle& style = {});
-std::string text_report(const TimelineAnswer& answer, const TextStyle& style = {});
-std::string text_report(const VerdictAnswer& answer, const TextStyle& style = {});
-std::string text_report(const VerdictsAnswer& answer, const TextStyle& style = {});
-std::string text_report(const LifetimesAnswer& answer, const TextStyle& style = {});
-std::string text_report(const LeaksAnswer& answer, const TextStyle& style = {});
-std::string text_report(const DiffAnswer& answer, const TextStyle& style = {});
+// text_report of every answer in the catalogue, each defined in its own file.
+#define TIDEMARK_TEXT_REPORT(Answer) \
+  std::string text_report(const Answer& answer, const TextStyle& style = {});
+TIDEMARK_ANSWERS(TIDEMARK_TEXT_REPORT)
+#undef TIDEMARK_TEXT_REPORT
 // Diagnostics alone, as `tidemark verify` prints them.
 std::string text_report(const Diagnostics& diagnostics, const TextStyle& style = {});
 

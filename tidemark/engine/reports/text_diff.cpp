@@ -1,4 +1,5 @@
 // Two tapes in words: before, after and change, by category, module and operator.
+#include "tidemark/engine/answers/diff.h"
 #include "tidemark/engine/base/saturating.h"
 #include "tidemark/engine/base/utf8.h"
 #include "tidemark/engine/reports/layout.h"

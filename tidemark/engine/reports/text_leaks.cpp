@@ -1,6 +1,7 @@
 // Leaks in words: what was left behind in each step, and how the level rose.
 #include <algorithm>
 
+#include "tidemark/engine/answers/leaks.h"
 #include "tidemark/engine/reports/table.h"
 #include "tidemark/engine/reports/text_parts.h"
 

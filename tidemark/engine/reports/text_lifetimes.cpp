@@ -1,6 +1,7 @@
 // Lifetimes in words: groups of storages that live alike, then the heaviest ones.
 #include <algorithm>
 
+#include "tidemark/engine/answers/lifetimes.h"
 #include "tidemark/engine/reports/table.h"
 #include "tidemark/engine/reports/text_parts.h"
 
