@@ -6,7 +6,7 @@ function(tidemark_compile target)
   target_compile_options(${target} PRIVATE
     $<$<CXX_COMPILER_ID:GNU,Clang,AppleClang>:-Wall;-Wextra;-Wpedantic;-Wno-missing-field-initializers>
     # g++ 12 warns falsely about its own string and vector code.
-    $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-Wno-stringop-overflow;-Wno-stringop-overread;-Wno-array-bounds>)
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-Wno-stringop-overflow;-Wno-stringop-overread;-Wno-array-bounds;-Wno-maybe-uninitialized>)
   if(TIDEMARK_WERROR)
     target_compile_options(${target} PRIVATE -Werror)
   endif()

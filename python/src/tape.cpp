@@ -7,15 +7,12 @@
 #include "python/src/bindings.h"
 #include "python/src/codec.h"
 #include "tidemark/engine/base/units.h"
-#ifdef TIDEMARK_HAS_PT2
-#include "tidemark/engine/graph/graph_tape.h"
-#include "tidemark/readers/pt2/pt2_reader.h"
-#endif
 #include "tidemark/engine/tape/file_writer.h"
-#include "tidemark/engine/tape/open.h"
 #include "tidemark/engine/tape/text_reader.h"
 #include "tidemark/engine/tape/text_writer.h"
-#include "tidemark/engine/tape/verify.h"
+#include "tidemark/engine/replay/verify.h"
+#include "tidemark/readers/catalogue.h"
+#include "tidemark/readers/codec.h"
 #include "python/src/values.h"
 
 namespace tidemark::python {
@@ -23,17 +20,7 @@ namespace {
 
 using Release = py::call_guard<py::gil_scoped_release>;
 
-Tape open(const std::filesystem::path& path) {
-#ifdef TIDEMARK_HAS_PT2
-  if (is_pt2_file(path.string())) {
-    const Graph graph = read_pt2_file(path.string());
-    return tape_of_graph(Accounts(graph));
-  }
-#endif
-  OpenOptions options;
-  options.codec = find_codec();
-  return open_tape(path.string(), options);
-}
+Tape open(const std::filesystem::path& path) { return open_file(path.string()); }
 
 Tape read_bytes(std::string_view bytes, const std::string& name) {
   OpenOptions options;
@@ -64,7 +51,7 @@ py::list device_names(const Tape& tape) {
   return names;
 }
 
-py::dict meta(const Tape& tape) {
+py::dict meta_of_tape(const Tape& tape) {
   py::dict found;
   for (const auto& [key, value] : tape.tables().meta()) found[decoded(key)] = decoded(value);
   return found;
@@ -81,7 +68,7 @@ std::string describe(const Tape& tape) {
 
 void bind_tape(py::module_& module, TapeClass& tape) {
   module.def("_open_file", &open, py::arg("path"), Release(),
-             "Opens a tape file, text or binary. Throws Error for what is not a tape.");
+             "Opens a tape, text or binary, or an exported model. Error says what other files are.");
   module.def("read_text", &read_tape_text, py::arg("text"), py::arg("name") = "text", Release(),
              "Reads the text form of a tape; errors name the line and the column.");
   module.def("read_bytes", &read_bytes, py::arg("data"), py::arg("name") = "bytes",
@@ -98,7 +85,7 @@ void bind_tape(py::module_& module, TapeClass& tape) {
       .def_property_readonly("tables", &Tape::tables)
       .def_property_readonly("devices", &device_names)
       .def_property_readonly("steps", &Tape::step_count)
-      .def_property_readonly("meta", &meta)
+      .def_property_readonly("meta", &meta_of_tape)
       .def_property_readonly("diagnostics", &Tape::diagnostics)
       .def("__repr__", [](const Tape& self) { return decoded(describe(self)); });
 }

@@ -10,7 +10,7 @@
 #include "tidemark/engine/analyses/timeline.h"
 #include "tidemark/engine/reports/json.h"
 #include "tidemark/engine/reports/text.h"
-#include "tidemark/engine/tape/verify.h"
+#include "tidemark/engine/replay/verify.h"
 
 namespace tidemark::test {
 namespace {

@@ -30,24 +30,25 @@ ANALYSIS_HEADER = """\
 // Counts the births of storages, device by device.
 #pragma once
 
+#include "tidemark/engine/analyses/feed.h"
 #include "tidemark/engine/answers/births.h"
-#include "tidemark/engine/tape/tape.h"
 
 namespace tidemark {
 
 struct BirthsOptions {};
 
-class BirthsAccumulator {
+class BirthsObserver {
  public:
-  explicit BirthsAccumulator(const Tables& tables, BirthsOptions = {}) : tables_(&tables) {}
+  static constexpr Needs kNeeds = {};
+  explicit BirthsObserver(BirthsOptions = {}) {}
 
-  void add(const Event& event);
-  BirthsAnswer answer() const;
+  void see(const Event& e, const Change& change, const Replay& replay);
+  BirthsAnswer answer(const Replay& replay) const;
 
  private:
-  const Tables* tables_;
   std::vector<std::int64_t> counts_;  // by the device's number
 };
+using BirthsAccumulator = Accumulator<BirthsObserver>;
 
 BirthsAnswer find_births(const Tape& tape, const BirthsOptions& options = {});
 
@@ -58,25 +59,24 @@ ANALYSIS = """\
 // One counter for each device.
 #include "tidemark/engine/analyses/births.h"
 
-#include "tidemark/engine/analyses/feed.h"
-
 namespace tidemark {
 
-void BirthsAccumulator::add(const Event& event) {
-  if (event.kind != Kind::Alloc || !event.device) return;
-  if (counts_.size() <= event.device.value) counts_.resize(event.device.value + 1u);
-  ++counts_[event.device.value];
+void BirthsObserver::see(const Event& e, const Change&, const Replay&) {
+  if (e.kind != Kind::Alloc || !e.device) return;
+  if (counts_.size() <= e.device.value) counts_.resize(e.device.value + 1u);
+  ++counts_[e.device.value];
 }
 
-BirthsAnswer BirthsAccumulator::answer() const {
+BirthsAnswer BirthsObserver::answer(const Replay& replay) const {
   BirthsAnswer answer;
   for (std::size_t d = 0; d < counts_.size(); ++d)
-    if (counts_[d] > 0) answer.devices.push_back({tables_->devices()[d].name, counts_[d]});
+    if (counts_[d] > 0) answer.devices.push_back({replay.tables().devices()[d].name, counts_[d]});
+  answer.diagnostics = replay.ledger().diagnostics();
   return answer;
 }
 
 BirthsAnswer find_births(const Tape& tape, const BirthsOptions& options) {
-  return feed(tape, BirthsAccumulator(tape.tables(), options));
+  return feed(tape, BirthsObserver(options));
 }
 
 }  // namespace tidemark

@@ -3,7 +3,6 @@
 
 #include "tests/property/properties.h"
 #include "tests/property/slow_answers.h"
-#include "tidemark/engine/replay/live_set.h"
 #include "tidemark/engine/replay/scope_spans.h"
 
 namespace tidemark::test {
@@ -35,20 +34,30 @@ void expect_same_storage(const LiveStorage& live, const SlowStorage& slow, std::
   expect_equal(live.born.at.event, slow.born, "birth at event ", i);
 }
 
-void the_live_set_is_right_at_each_event(const Sample& sample) {
-  Ledger ledger(sample.tape.tables());
-  LiveSet live;
-  for (std::size_t i = 0; i < sample.tape.size(); ++i) {
-    const StorageChange change = ledger.add(sample.tape[i]);
-    live.add(sample.tape[i], change, ledger.now());
-    const auto& alive = sample.slow.moments[i].alive;
-    expect_equal(live.all().size(), alive.size(), "storages alive at event ", i);
-    for (const auto& [storage, slow] : alive) {
-      const LiveStorage* one = live.find(StorageId(storage));
-      expect(one != nullptr, "storage ", storage, " missing at event ", i);
-      expect_same_storage(*one, slow, i);
+// An observer sees the live set as its event finds it.
+struct LiveSetChecker {
+  static constexpr Needs kNeeds = {.live = true};
+  const SlowRun& slow;
+
+  void see(const Event&, const Change&, const Replay& replay) const {
+    if (replay.now().event > 0) check(replay, static_cast<std::size_t>(replay.now().event) - 1);
+  }
+  void check(const Replay& replay, std::size_t event) const {
+    const auto& alive = slow.moments[event].alive;
+    expect_equal(replay.live().size(), alive.size(), "storages alive at event ", event);
+    for (const auto& [storage, found] : alive) {
+      const LiveStorage* one = replay.live().find(StorageId(storage));
+      expect(one != nullptr, "storage ", storage, " missing at event ", event);
+      expect_same_storage(*one, found, event);
     }
   }
+};
+
+void the_live_set_is_right_at_each_event(const Sample& sample) {
+  Replay replay(sample.tape.tables());
+  LiveSetChecker checker{sample.slow};
+  replay.add_all(sample.tape, checker);
+  if (sample.tape.size() > 0) checker.check(replay, sample.tape.size() - 1);
 }
 
 void expect_same_device(const DeviceSpan& found, const SlowRun& slow, const SlowSpan& span,
@@ -81,21 +90,29 @@ void expect_same_span(const ScopeSpan& found, const SlowRun& slow, const SlowSpa
   expect_equal(listed, found.devices.size(), "devices listed");
 }
 
-void every_scope_has_its_own_peak(const Sample& sample) {
-  Ledger ledger(sample.tape.tables());
+struct SpanChecker {
+  static constexpr Needs kNeeds = ScopeSpans::kNeeds;
+  const SlowRun& slow;
   ScopeSpans spans;
   std::size_t ended = 0;
-  const auto check = [&](const ScopeSpan& span) {
-    expect(ended < sample.slow.spans.size(), "too many spans");
-    expect_same_span(span, sample.slow, sample.slow.spans[ended++]);
-  };
-  for (std::size_t i = 0; i < sample.tape.size(); ++i) {
-    const StorageChange change = ledger.add(sample.tape[i]);
-    if (const ScopeSpan* span = spans.add(sample.tape[i], change, ledger)) check(*span);
+
+  void see(const Event& e, const Change& change, const Replay& replay) {
+    if (const ScopeSpan* span = spans.look(e, change, replay)) check(*span);
   }
-  while (const ScopeSpan* span = spans.end_next_open(ledger)) check(*span);
-  expect_equal(ended, sample.slow.spans.size(), "spans");
-  expect_equal(spans.open_count(), 0u, "open spans left");
+  void check(const ScopeSpan& span) {
+    expect(ended < slow.spans.size(), "too many spans");
+    expect_same_span(span, slow, slow.spans[ended++]);
+  }
+};
+
+void every_scope_has_its_own_peak(const Sample& sample) {
+  Replay replay(sample.tape.tables());
+  SpanChecker checker{sample.slow, {}};
+  replay.add_all(sample.tape, checker);
+  const OpenCalls& open = replay.scopes().open();
+  for (auto call = open.newest(); call != OpenCalls::kNone; call = open.older(call))
+    checker.check(*checker.spans.end(call, replay));
+  expect_equal(checker.ended, sample.slow.spans.size(), "spans");
 }
 
 }  // namespace

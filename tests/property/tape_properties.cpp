@@ -8,7 +8,7 @@
 #include "tidemark/engine/base/error.h"
 #include "tidemark/engine/tape/text_reader.h"
 #include "tidemark/engine/tape/text_writer.h"
-#include "tidemark/engine/tape/verify.h"
+#include "tidemark/engine/replay/verify.h"
 
 namespace tidemark::test {
 namespace {

@@ -396,7 +396,7 @@ TEST(Scopes, ADeviceThatIsEmptyInTheLastCallWasNotAfterIt) {
 TEST(Scopes, ACallKeepsOnlyDevicesWithBytes) {
   ScopesOptions options;
   options.per_call = true;
-  ScopeCallSums sums(options);
+  ScopeCallSums sums(options.step, options.per_call);
   ScopeSpan span;
   span.scope = ScopeId(0);
   span.devices = {{.device = DeviceId(200), .before = 1, .after = 2}};

@@ -10,7 +10,7 @@
 #include "tidemark/engine/base/error.h"
 #include "tidemark/engine/tape/file_format.h"
 #include "tidemark/engine/tape/file_writer.h"
-#include "tidemark/engine/tape/verify.h"
+#include "tidemark/engine/replay/verify.h"
 
 namespace tidemark {
 namespace {

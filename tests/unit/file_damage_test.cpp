@@ -11,7 +11,7 @@
 #include "tidemark/engine/tape/builder.h"
 #include "tidemark/engine/tape/file_format.h"
 #include "tidemark/engine/tape/open.h"
-#include "tidemark/engine/tape/verify.h"
+#include "tidemark/engine/replay/verify.h"
 
 namespace tidemark {
 namespace {

@@ -1,10 +1,10 @@
 // Calls and returns, maps and unmaps: each needs its partner.
-#include "tidemark/engine/tape/pair_rules.h"
+#include "tidemark/engine/replay/pair_rules.h"
 
 #include <gtest/gtest.h>
 
 #include "tidemark/engine/tape/text_reader.h"
-#include "tidemark/engine/tape/verify.h"
+#include "tidemark/engine/replay/verify.h"
 
 namespace tidemark {
 namespace {

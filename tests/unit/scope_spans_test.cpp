@@ -10,21 +10,26 @@ namespace {
 
 // Every span of a text in the order of ends; those left open last.
 struct Replayed {
+  static constexpr Needs kNeeds = ScopeSpans::kNeeds;
   explicit Replayed(const std::string& lines)
-      : tape(read_tape_text("tape 1\ndevice cpu\n" + lines)), ledger(tape.tables()) {
-    for (std::size_t i = 0; i < tape.size(); ++i) {
-      const StorageChange change = ledger.add(tape[i]);
-      if (const ScopeSpan* span = spans.add(tape[i], change, ledger)) ended.push_back(*span);
-      most_rows = std::max(most_rows, spans.row_count());
-    }
+      : tape(read_tape_text("tape 1\ndevice cpu\n" + lines)), replay(tape.tables()) {
+    replay.add_all(tape, *this);
     closed_in_time = ended.size();
-    while (const ScopeSpan* span = spans.end_next_open(ledger)) ended.push_back(*span);
+    const OpenCalls& open = replay.scopes().open();
+    for (auto call = open.newest(); call != OpenCalls::kNone; call = open.older(call))
+      ended.push_back(*spans.end(call, replay));
+    problems = replay.scopes().final_diagnostics();
+  }
+  void see(const Event& e, const Change& change, const Replay& now) {
+    if (const ScopeSpan* span = spans.look(e, change, now)) ended.push_back(*span);
+    most_rows = std::max(most_rows, spans.row_count(now.scopes().open()));
   }
   std::string_view path(std::size_t i) const { return tape.tables().scope_path(ended[i].scope); }
 
   Tape tape;
-  Ledger ledger;
+  Replay replay;
   ScopeSpans spans;
+  Diagnostics problems;
   std::vector<ScopeSpan> ended;
   std::size_t closed_in_time = 0, most_rows = 0;
 };
@@ -158,19 +163,19 @@ TEST(ScopeSpans, ScopesLeftOpenEndWithTheTapeNewestFirst) {
   EXPECT_EQ(done.path(0), "n");
   expect_bytes(done.ended[0], 10, 15, 15);
   expect_bytes(done.ended[1], 0, 15, 15);
-  EXPECT_EQ(done.spans.diagnostics().find("scope-left-open")->count, 2);
+  EXPECT_EQ(done.problems.find("scope-left-open")->count, 2);
 }
 
 TEST(ScopeSpans, TheDiagnosticNamesTheScopeLeftOpenThatBeganFirst) {
   const Replayed done("mark x\nbegin m\nbegin n\nbegin o\nend n\n");
-  EXPECT_EQ(done.spans.diagnostics().find("scope-left-open")->where, "event 1");
+  EXPECT_EQ(done.problems.find("scope-left-open")->where, "event 1");
 }
 
 TEST(ScopeSpans, AnEndWithoutABeginIsNoted) {
   const Replayed done("end m\nbegin m\nend m\nend m\n");
   EXPECT_EQ(done.ended.size(), 1u);
-  EXPECT_EQ(done.spans.diagnostics().find("scope-not-open")->count, 2);
-  EXPECT_EQ(done.spans.diagnostics().find("scope-not-open")->where, "event 0");
+  EXPECT_EQ(done.problems.find("scope-not-open")->count, 2);
+  EXPECT_EQ(done.problems.find("scope-not-open")->where, "event 0");
 }
 
 TEST(ScopeSpans, InputsAndOutputsAreRequestedBytesOfTheCallTheyName) {

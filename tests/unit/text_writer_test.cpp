@@ -7,7 +7,7 @@
 #include "tidemark/engine/tape/builder.h"
 #include "tidemark/engine/tape/text_reader.h"
 #include "tidemark/engine/tape/text_tokens.h"
-#include "tidemark/engine/tape/verify.h"
+#include "tidemark/engine/replay/verify.h"
 
 namespace tidemark {
 namespace {

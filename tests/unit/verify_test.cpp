@@ -1,5 +1,5 @@
 // verify: a good tape has no problems, and each problem is named with its first event.
-#include "tidemark/engine/tape/verify.h"
+#include "tidemark/engine/replay/verify.h"
 
 #include <gtest/gtest.h>
 

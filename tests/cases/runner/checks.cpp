@@ -11,7 +11,7 @@
 #include "tidemark/engine/analyses/lifetimes.h"
 #include "tidemark/engine/analyses/overview.h"
 #include "tidemark/engine/base/error.h"
-#include "tidemark/engine/tape/verify.h"
+#include "tidemark/engine/replay/verify.h"
 
 namespace tidemark::cases {
 namespace {

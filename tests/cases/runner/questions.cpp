@@ -15,7 +15,7 @@
 #include "tidemark/engine/reports/text.h"
 #include "tidemark/engine/tape/text_reader.h"
 #include "tidemark/engine/tape/text_writer.h"
-#include "tidemark/engine/tape/verify.h"
+#include "tidemark/engine/replay/verify.h"
 
 namespace tidemark::cases {
 namespace {

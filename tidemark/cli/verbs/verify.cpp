@@ -1,5 +1,5 @@
 // `tidemark verify`: is the tape sound?
-#include "tidemark/engine/tape/verify.h"
+#include "tidemark/engine/replay/verify.h"
 
 #include "tidemark/cli/input.h"
 #include "tidemark/cli/print.h"

@@ -32,7 +32,9 @@ Side ask(const Tape& tape, const DiffOptions& options) {
   peak.top = std::numeric_limits<std::size_t>::max();
   ScopesOptions scopes;
   scopes.step = options.step;
-  return {find_peak(tape, peak), find_scopes(tape, scopes)};
+  check_selection(peak, tape);
+  auto [peaks, calls] = feed(tape, PeakObserver(peak), ScopesObserver(scopes));
+  return {std::move(peaks), std::move(calls)};
 }
 
 const DevicePeak& peak_on(const std::string& device, const Side& side) {

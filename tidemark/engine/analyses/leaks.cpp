@@ -6,10 +6,8 @@
 #include <set>
 #include <tuple>
 
-#include "tidemark/engine/analyses/feed.h"
 #include "tidemark/engine/analyses/naming.h"
 #include "tidemark/engine/analyses/selection.h"
-#include "tidemark/engine/replay/live_set.h"
 
 namespace tidemark {
 namespace {
@@ -52,57 +50,40 @@ LeakSite described(const SiteSum& sum, const Tables& tables) {
 
 }  // namespace
 
-struct LeaksAccumulator::State {
-  LeaksOptions options;
-  Ledger ledger;
-  LiveSet live;
-  std::vector<std::vector<std::int64_t>> levels;  // by step that has ended, by device
+void LeaksObserver::see(const Event& e, const Change&, const Replay& replay) {
+  if (e.kind != Kind::Step) return;
+  std::vector<std::int64_t>& level = levels_.emplace_back(replay.ledger().device_count());
+  for (std::size_t d = 0; d < level.size(); ++d)
+    level[d] = replay.ledger().row(DeviceId(static_cast<DeviceId::rep>(d))).allocated;
+}
 
-  State(const Tables& tables, LeaksOptions o) : options(std::move(o)), ledger(tables) {}
+// A device that appeared later was empty before.
+std::int64_t LeaksObserver::level(std::size_t step, std::size_t device) const {
+  return device < levels_[step].size() ? levels_[step][device] : 0;
+}
 
-  void add(const Event& e) {
-    const StorageChange change = ledger.add(e);
-    if (e.kind == Kind::Step) note_levels();
-    live.add(e, change, ledger.now());
-  }
+bool LeaksObserver::was_always_empty(std::size_t device) const {
+  for (std::size_t step = 0; step < levels_.size(); ++step)
+    if (level(step, device) != 0) return false;
+  return true;
+}
 
-  void note_levels() {
-    std::vector<std::int64_t>& level = levels.emplace_back(ledger.device_count());
-    for (std::size_t d = 0; d < level.size(); ++d)
-      level[d] = ledger.row(DeviceId(static_cast<DeviceId::rep>(d))).allocated;
-  }
+bool LeaksObserver::is_left_behind(const LiveStorage& one, const Replay& replay) const {
+  const std::int64_t step = one.born.at.step;
+  return step > kWarmUpStep && step < replay.now().step && one.state.bytes > 0 &&
+         is_chosen(options_.device, replay.tables(), one.state.device);
+}
 
-  // A device that appeared later was empty before.
-  std::int64_t level(std::size_t step, std::size_t device) const {
-    return device < levels[step].size() ? levels[step][device] : 0;
-  }
-
-  bool was_always_empty(std::size_t device) const {
-    for (std::size_t step = 0; step < levels.size(); ++step)
-      if (level(step, device) != 0) return false;
-    return true;
-  }
-
-  bool is_left_behind(const LiveStorage& one) const {
-    const std::int64_t step = one.born.at.step;
-    return step > kWarmUpStep && step < ledger.now().step && one.state.bytes > 0 &&
-           is_chosen(options.device, ledger.tables(), one.state.device);
-  }
-
-  std::vector<LeakSite> sites() const;
-  std::vector<StepLevel> step_levels() const;
-};
-
-std::vector<LeakSite> LeaksAccumulator::State::sites() const {
-  const Tables& tables = ledger.tables();
+std::vector<LeakSite> LeaksObserver::sites(const Replay& replay) const {
+  const Tables& tables = replay.tables();
   std::map<SiteKey, SiteSum> sums;
-  for (const LiveStorage& one : live.all()) {
-    if (!is_left_behind(one)) continue;
+  replay.live().for_each([&](const LiveStorage& one) {
+    if (!is_left_behind(one, replay)) return;
     SiteSum& sum = sums[site_of(one, tables)];
     if (sum.count++ == 0) sum.example = one;
-    sum.allocated_bytes = add_saturating(sum.allocated_bytes, allocated_bytes(tables, one.state));
+    sum.allocated_bytes = add_saturating(sum.allocated_bytes, one.state.charged);
     sum.steps.insert(one.born.at.step);
-  }
+  });
   std::vector<LeakSite> sites;
   for (const auto& [key, sum] : sums)
     if (sum.steps.size() >= kLeastStepsOfASite) sites.push_back(described(sum, tables));
@@ -112,42 +93,34 @@ std::vector<LeakSite> LeaksAccumulator::State::sites() const {
   return sites;
 }
 
-std::vector<StepLevel> LeaksAccumulator::State::step_levels() const {
+std::vector<StepLevel> LeaksObserver::step_levels(const Replay& replay) const {
   std::vector<StepLevel> result;
-  const Tables& tables = ledger.tables();
-  for (std::size_t d = 0; d < ledger.device_count(); ++d) {
+  const Tables& tables = replay.tables();
+  for (std::size_t d = 0; d < replay.ledger().device_count(); ++d) {
     const DeviceId id(static_cast<DeviceId::rep>(d));
-    if (!is_chosen(options.device, tables, id) || was_always_empty(d)) continue;
-    for (std::size_t step = 0; step < levels.size(); ++step)
+    if (!is_chosen(options_.device, tables, id) || was_always_empty(d)) continue;
+    for (std::size_t step = 0; step < levels_.size(); ++step)
       result.push_back({device_name(tables, id), static_cast<std::int64_t>(step), level(step, d)});
   }
   return result;
 }
 
-LeaksAccumulator::LeaksAccumulator(const Tables& tables, LeaksOptions options)
-    : state_(std::make_unique<State>(tables, std::move(options))) {}
-LeaksAccumulator::~LeaksAccumulator() = default;
-LeaksAccumulator::LeaksAccumulator(LeaksAccumulator&&) noexcept = default;
-LeaksAccumulator& LeaksAccumulator::operator=(LeaksAccumulator&&) noexcept = default;
-
-void LeaksAccumulator::add(const Event& event) { state_->add(event); }
-
-LeaksAnswer LeaksAccumulator::answer() const {
+LeaksAnswer LeaksObserver::answer(const Replay& replay) const {
   LeaksAnswer answer;
-  answer.finished_steps = std::max<std::int64_t>(0, state_->ledger.now().step - 1);
+  answer.finished_steps = std::max<std::int64_t>(0, replay.now().step - 1);
   answer.enough_steps = answer.finished_steps >= kEnoughSteps;
-  answer.sites = state_->sites();
+  answer.sites = sites(replay);
   for (const LeakSite& site : answer.sites)
     answer.leaked_bytes = add_saturating(answer.leaked_bytes, site.allocated_bytes);
-  if (answer.sites.size() > state_->options.top) answer.sites.resize(state_->options.top);
-  answer.levels = state_->step_levels();
-  answer.diagnostics = state_->ledger.diagnostics();
+  if (answer.sites.size() > options_.top) answer.sites.resize(options_.top);
+  answer.levels = step_levels(replay);
+  answer.diagnostics = replay.ledger().diagnostics();
   return answer;
 }
 
 LeaksAnswer find_leaks(const Tape& tape, const LeaksOptions& options) {
   check_device(options.device, tape);
-  return feed(tape, LeaksAccumulator(tape.tables(), options));
+  return feed(tape, LeaksObserver(options));
 }
 
 }  // namespace tidemark

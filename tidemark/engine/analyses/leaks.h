@@ -6,12 +6,11 @@
 // its working set.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 
+#include "tidemark/engine/analyses/feed.h"
 #include "tidemark/engine/answers/leaks.h"
-#include "tidemark/engine/tape/tape.h"
 
 namespace tidemark {
 
@@ -20,20 +19,25 @@ struct LeaksOptions {
   std::size_t top = 10;
 };
 
-class LeaksAccumulator {
+class LeaksObserver {
  public:
-  explicit LeaksAccumulator(const Tables& tables, LeaksOptions options = {});
-  ~LeaksAccumulator();
-  LeaksAccumulator(LeaksAccumulator&&) noexcept;
-  LeaksAccumulator& operator=(LeaksAccumulator&&) noexcept;
+  static constexpr Needs kNeeds = {.live = true};
+  explicit LeaksObserver(LeaksOptions options = {}) : options_(std::move(options)) {}
 
-  void add(const Event& event);
-  LeaksAnswer answer() const;
+  void see(const Event& e, const Change& change, const Replay& replay);
+  LeaksAnswer answer(const Replay& replay) const;
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  bool is_left_behind(const LiveStorage& one, const Replay& replay) const;
+  std::vector<LeakSite> sites(const Replay& replay) const;
+  std::vector<StepLevel> step_levels(const Replay& replay) const;
+  std::int64_t level(std::size_t step, std::size_t device) const;
+  bool was_always_empty(std::size_t device) const;
+
+  LeaksOptions options_;
+  std::vector<std::vector<std::int64_t>> levels_;  // by step that has ended, by device
 };
+using LeaksAccumulator = Accumulator<LeaksObserver>;
 
 LeaksAnswer find_leaks(const Tape& tape, const LeaksOptions& options = {});
 

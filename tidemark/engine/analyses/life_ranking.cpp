@@ -15,7 +15,7 @@ bool LifeRanking::is_heavier(const Ranked& a, const Ranked& b) {
 
 void LifeRanking::add(const Life& life) {
   ++count_;
-  const std::int64_t bytes = allocated_bytes(*tables_, life.storage.state);
+  const std::int64_t bytes = life.storage.state.charged;
   add_to_group(life, bytes);
   rank(life, bytes);
 }
@@ -54,17 +54,17 @@ std::vector<LifetimeGroup> LifeRanking::groups() const {
   return groups;
 }
 
-std::vector<Lifetime> LifeRanking::heaviest() const {
+std::vector<Lifetime> LifeRanking::heaviest(const Tables& tables) const {
   std::vector<Ranked> ranked = heap_;
   std::sort(ranked.begin(), ranked.end(), is_heavier);
   std::vector<Lifetime> lifetimes;
   for (const auto& [weight, life] : ranked) {
     Lifetime& one = lifetimes.emplace_back();
-    one.storage = describe(*tables_, life.storage);
+    one.storage = describe(tables, life.storage);
     one.events = life.events;
     one.time_ns = life.time_ns;
     one.span = life.span;
-    if (life.span != LifeSpan::ToTheEnd) one.died = describe(*tables_, life.died_at, life.died_of);
+    if (life.span != LifeSpan::ToTheEnd) one.died = describe(tables, life.died_at, life.died_of);
   }
   return lifetimes;
 }

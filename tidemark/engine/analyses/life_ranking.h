@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "tidemark/engine/analyses/lifetimes.h"
+#include "tidemark/engine/answers/lifetimes.h"
 #include "tidemark/engine/replay/live_set.h"
 
 namespace tidemark {
@@ -22,14 +22,14 @@ struct Life {
 // Keeps the sums and at most `top` lives, however many are added: O(log top) each.
 class LifeRanking {
  public:
-  LifeRanking(const Tables& tables, std::size_t top) : tables_(&tables), top_(top) {}
+  explicit LifeRanking(std::size_t top) : top_(top) {}
 
   void add(const Life& life);
   std::int64_t count() const { return count_; }
   // Most bytes first; groups without a life left out.
   std::vector<LifetimeGroup> groups() const;
   // Most bytes times events first.
-  std::vector<Lifetime> heaviest() const;
+  std::vector<Lifetime> heaviest(const Tables& tables) const;
 
  private:
   struct Ranked {
@@ -40,7 +40,6 @@ class LifeRanking {
   void add_to_group(const Life& life, std::int64_t bytes);
   void rank(const Life& life, std::int64_t bytes);
 
-  const Tables* tables_;
   std::size_t top_;
   std::int64_t count_ = 0;
   // By category and span; mean_events holds the sum until it is asked for.

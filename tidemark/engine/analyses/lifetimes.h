@@ -1,11 +1,12 @@
 // Who lives how long: each storage from birth to death.
 #pragma once
 
-#include <memory>
+#include <unordered_map>
 
+#include "tidemark/engine/analyses/feed.h"
+#include "tidemark/engine/analyses/life_ranking.h"
 #include "tidemark/engine/analyses/selection.h"
 #include "tidemark/engine/answers/lifetimes.h"
-#include "tidemark/engine/tape/tape.h"
 
 namespace tidemark {
 
@@ -13,20 +14,34 @@ struct LifetimesOptions : Selection {  // a step selects what is born in it
   std::size_t top = 10;
 };
 
-class LifetimesAccumulator {
+class LifetimesObserver {
  public:
-  explicit LifetimesAccumulator(const Tables& tables, LifetimesOptions options = {});
-  ~LifetimesAccumulator();
-  LifetimesAccumulator(LifetimesAccumulator&&) noexcept;
-  LifetimesAccumulator& operator=(LifetimesAccumulator&&) noexcept;
+  static constexpr Needs kNeeds = {.live = true};
+  explicit LifetimesObserver(LifetimesOptions options = {})
+      : options_(std::move(options)), dead_(options_.top) {}
 
-  void add(const Event& event);
-  LifetimesAnswer answer() const;
+  void see(const Event& e, const Change& change, const Replay& replay);
+  LifetimesAnswer answer(const Replay& replay) const;
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  // The stretch of events without a change of phase. Recomputing happens inside the backward.
+  struct PhaseStretch {
+    Phase phase = Phase::Other;
+    std::int64_t begin = 0;
+  };
+  void follow_phase(Phase next, std::int64_t event);
+  void note_size(StorageId storage, const Change& change);
+  bool is_in(const LiveStorage& one, const Tables& tables) const;
+  Life life_of(const LiveStorage& one, const Moment& now) const;
+  void end_life(const Event& e, const Replay& replay);
+
+  LifetimesOptions options_;
+  PhaseStretch stretch_;
+  // Storages that have shrunk, as they were at their largest; all others are so now.
+  std::unordered_map<StorageId, ChargedState> largest_;
+  LifeRanking dead_;
 };
+using LifetimesAccumulator = Accumulator<LifetimesObserver>;
 
 LifetimesAnswer find_lifetimes(const Tape& tape, const LifetimesOptions& options = {});
 

@@ -19,7 +19,7 @@ When describe(const Tables& tables, const Moment& at, const Event& event) {
 
 StorageFact describe(const Tables& tables, const LiveStorage& storage) {
   return {.storage = storage.storage.value,
-          .allocated_bytes = allocated_bytes(tables, storage.state),
+          .allocated_bytes = storage.state.charged,
           .requested_bytes = storage.state.bytes,
           .category = storage.state.category,
           .device = device_name(tables, storage.state.device),
@@ -28,10 +28,6 @@ StorageFact describe(const Tables& tables, const LiveStorage& storage) {
 
 const std::string& device_name(const Tables& tables, DeviceId device) {
   return tables.devices()[device.value].name;
-}
-
-std::int64_t allocated_bytes(const Tables& tables, const StorageState& state) {
-  return tables.devices()[state.device.value].allocated_bytes(state.bytes);
 }
 
 }  // namespace tidemark

@@ -12,6 +12,5 @@ When describe(const Tables& tables, const Birth& born);
 StorageFact describe(const Tables& tables, const LiveStorage& storage);
 
 const std::string& device_name(const Tables& tables, DeviceId device);
-std::int64_t allocated_bytes(const Tables& tables, const StorageState& state);
 
 }  // namespace tidemark

@@ -1,7 +1,8 @@
-// Asks the three questions of a first look.
+// Asks the three questions of a first look, in one walk.
 #include "tidemark/engine/analyses/overview.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "tidemark/engine/analyses/run_facts.h"
 #include "tidemark/engine/analyses/verdict.h"
@@ -57,12 +58,12 @@ Overview find_overview(const Tape& tape, const OverviewOptions& options) {
   auto timeline = narrowed<TimelineOptions>(options);
   timeline.columns = options.columns;
 
+  check_selection(options, tape);
   Overview overview{.run = find_run_facts(tape),
                     .events = static_cast<std::int64_t>(tape.size()),
-                    .steps = tape.step_count(),
-                    .peak = find_peak(tape, peak),
-                    .scopes = find_scopes(tape, scopes),
-                    .timeline = find_timeline(tape, timeline)};
+                    .steps = tape.step_count()};
+  std::tie(overview.peak, overview.scopes, overview.timeline) =
+      feed(tape, PeakObserver(peak), ScopesObserver(scopes), timeline_observer(tape, timeline));
   if (options.gpu) overview.run.gpu = *options.gpu;
   overview.verdict = judge(overview.run, overview.peak);
   if (overview.verdict) put_first(overview.peak, overview.verdict->device);

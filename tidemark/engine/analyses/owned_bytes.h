@@ -1,10 +1,9 @@
 // Which scope owns how many bytes of a category: parameters and buffers.
 #pragma once
 
-#include <unordered_map>
 #include <vector>
 
-#include "tidemark/engine/tape/storage_states.h"
+#include "tidemark/engine/replay/ledger.h"
 
 namespace tidemark {
 
@@ -14,8 +13,8 @@ class OwnedBytes {
  public:
   explicit OwnedBytes(Category category) : category_(category) {}
 
-  void add(const Event& e, const StorageChange& change) {
-    if (e.kind <= Kind::Relabel && change.after.alive() && change.after.category == category_)
+  void add(const Event& e, const Change& change) {
+    if (change.after.category == category_ && change.after.alive() && changes_storage(e.kind))
       label(e, change.after.bytes);
   }
   // Requested bytes by scope number, for so many scopes.
@@ -26,10 +25,12 @@ class OwnedBytes {
     ScopeId scope;
     std::int64_t bytes = 0;
   };
+  static constexpr std::uint32_t kNone = UINT32_MAX;
   void label(const Event& e, std::int64_t bytes);
 
   Category category_;
-  std::unordered_map<StorageId, Owned> owned_;
+  std::vector<std::uint32_t> place_of_;  // in owned_, by storage
+  std::vector<Owned> owned_;
 };
 
 }  // namespace tidemark

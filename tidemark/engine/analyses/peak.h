@@ -1,11 +1,10 @@
 // The highest moment of each device: how much, when, and what was alive.
 #pragma once
 
-#include <memory>
-
+#include "tidemark/engine/analyses/feed.h"
 #include "tidemark/engine/analyses/selection.h"
 #include "tidemark/engine/answers/peak.h"
-#include "tidemark/engine/tape/tape.h"
+#include "tidemark/engine/replay/peak_keeper.h"
 
 namespace tidemark {
 
@@ -14,21 +13,34 @@ struct PeakOptions : Selection {
   std::size_t depth = 3;  // of the tree of modules; 0: all
 };
 
-// Fed event by event while a run goes on. The tables must outlive it.
-class PeakAccumulator {
+class PeakObserver {
  public:
-  explicit PeakAccumulator(const Tables& tables, PeakOptions options = {});
-  ~PeakAccumulator();
-  PeakAccumulator(PeakAccumulator&&) noexcept;
-  PeakAccumulator& operator=(PeakAccumulator&&) noexcept;
+  static constexpr Needs kNeeds = PeakKeeper::kNeeds;
+  explicit PeakObserver(PeakOptions options = {}) : options_(std::move(options)) {}
 
-  void add(const Event& event);
-  PeakAnswer answer() const;
+  void see(const Event& e, const Change& change, const Replay& replay) {
+    while (keepers_.size() < replay.ledger().device_count()) add_device();
+    const bool counts = is_chosen(options_.step, replay.now().step);
+    if (e.kind == Kind::Step) [[unlikely]] {
+      // A step may be at its highest as it begins.
+      for (PeakKeeper& keeper : keepers_) keeper.see_if(counts, e, change, replay);
+      return;
+    }
+    const DeviceId before = change.before.device, after = change.after.device;
+    if (before.value < keepers_.size()) keepers_[before.value].see_if(counts, e, change, replay);
+    if (after != before && after.value < keepers_.size())
+      keepers_[after.value].see_if(counts, e, change, replay);
+  }
+  PeakAnswer answer(const Replay& replay) const;
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  void add_device();
+  DevicePeak explain(const PeakKeeper& keeper, const Replay& replay) const;
+
+  PeakOptions options_;
+  std::vector<PeakKeeper> keepers_;  // by device
 };
+using PeakAccumulator = Accumulator<PeakObserver>;
 
 // Throws Error(NotFound) for a device or step the tape does not have.
 PeakAnswer find_peak(const Tape& tape, const PeakOptions& options = {});

@@ -13,15 +13,11 @@
 namespace tidemark {
 namespace {
 
-void add(CategoryBytes& categories, Category category, std::int64_t bytes) {
-  std::int64_t& sum = categories[static_cast<std::size_t>(category)];
-  sum = add_saturating(sum, bytes);
-}
-
 template <class Share>
-void add(Share& share, const LiveStorage& one, std::int64_t bytes) {
-  share.allocated_bytes = add_saturating(share.allocated_bytes, bytes);
-  add(share.categories, one.state.category, bytes);
+void add(Share& share, const LiveStorage& one) {
+  share.allocated_bytes = add_saturating(share.allocated_bytes, one.state.charged);
+  std::int64_t& sum = share.categories[static_cast<std::size_t>(one.state.category)];
+  sum = add_saturating(sum, one.state.charged);
 }
 
 // Most bytes first, of equals the first met; at most `top`.
@@ -62,7 +58,7 @@ class Grouping {
 // A site of one storage that is not counted yet.
 SiteShare describe_site(const LiveStorage& one, const Tables& tables) {
   SiteShare site;
-  site.each_bytes = allocated_bytes(tables, one.state);
+  site.each_bytes = one.state.charged;
   site.category = one.state.category;
   site.op = tables.op_name(one.born.call);
   site.source = tables.source(one.born.stack);
@@ -75,10 +71,9 @@ SiteShare describe_site(const LiveStorage& one, const Tables& tables) {
 
 std::vector<StorageFact> largest_of(std::vector<LiveStorage> alive, std::size_t top,
                                     const Tables& tables) {
-  const auto larger = [&](const LiveStorage& a, const LiveStorage& b) {
-    const std::int64_t bytes_a = allocated_bytes(tables, a.state);
-    const std::int64_t bytes_b = allocated_bytes(tables, b.state);
-    return bytes_a != bytes_b ? bytes_a > bytes_b : a.storage < b.storage;
+  const auto larger = [](const LiveStorage& a, const LiveStorage& b) {
+    return a.state.charged != b.state.charged ? a.state.charged > b.state.charged
+                                              : a.storage < b.storage;
   };
   const auto end = alive.begin() + static_cast<std::ptrdiff_t>(std::min(top, alive.size()));
   std::partial_sort(alive.begin(), end, alive.end(), larger);
@@ -89,8 +84,7 @@ std::vector<StorageFact> largest_of(std::vector<LiveStorage> alive, std::size_t 
 
 std::vector<ScopeShare> owners_of(const std::vector<LiveStorage>& alive, const Tables& tables) {
   std::map<ScopeId, ScopeShare> by_scope;
-  for (const LiveStorage& one : alive)
-    add(by_scope[one.owner], one, allocated_bytes(tables, one.state));
+  for (const LiveStorage& one : alive) add(by_scope[one.owner], one);
   std::vector<ScopeShare> shares;
   for (auto& [scope, share] : by_scope) {
     share.scope = tables.scope_path(scope);
@@ -105,12 +99,11 @@ std::vector<ScopeShare> modules_of(const std::vector<LiveStorage>& alive, std::s
   std::map<ScopeId, ScopeShare> sums;  // by scope; of the outside, by none
   std::vector<bool> is_listed(tree.size());
   for (const LiveStorage& one : alive) {
-    const std::int64_t bytes = allocated_bytes(tables, one.state);
-    if (!one.owner) add(sums[{}], one, bytes);
+    if (!one.owner) add(sums[{}], one);
     for (ScopeId at = one.owner; at; at = tables.scopes()[at.value].parent) {
       if (depth > 0 && tree.depth(at) > depth) continue;
       is_listed[at.value] = true;
-      add(sums[at], one, bytes);
+      add(sums[at], one);
     }
   }
   std::vector<ScopeShare> modules;
@@ -156,7 +149,7 @@ std::vector<LineShare> lines_of(const std::vector<LiveStorage>& alive, std::size
     auto [stack, is_new] = stacks.row(one.born.stack);
     if (is_new) stack.source = tables.source(one.born.stack);
     ++stack.count;
-    add(stack, one, allocated_bytes(tables, one.state));
+    add(stack, one);
   }
   Grouping<std::string, LineShare> lines;
   for (LineShare& stack : stacks.take()) {

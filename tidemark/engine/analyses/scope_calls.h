@@ -2,9 +2,11 @@
 #pragma once
 
 #include <array>
+#include <optional>
+#include <string>
 #include <vector>
 
-#include "tidemark/engine/analyses/scopes.h"
+#include "tidemark/engine/answers/scopes.h"
 #include "tidemark/engine/replay/scope_spans.h"
 
 namespace tidemark {
@@ -28,8 +30,8 @@ struct ScopeRecord {
 
 class ScopeCallSums {
  public:
-  explicit ScopeCallSums(const ScopesOptions& options)
-      : step_(options.step), keeps_calls_(options.per_call) {}
+  ScopeCallSums(std::optional<std::int64_t> step, bool keeps_calls)
+      : step_(step), keeps_calls_(keeps_calls) {}
 
   // Adds a call that has ended; one that began outside the chosen step is only counted, one
   // without a scope is nobody's.

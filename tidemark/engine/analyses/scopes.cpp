@@ -3,11 +3,7 @@
 
 #include <algorithm>
 
-#include "tidemark/engine/analyses/feed.h"
-#include "tidemark/engine/analyses/owned_bytes.h"
-#include "tidemark/engine/analyses/scope_calls.h"
 #include "tidemark/engine/analyses/scope_tree.h"
-#include "tidemark/engine/analyses/selection.h"
 
 namespace tidemark {
 namespace {
@@ -18,32 +14,17 @@ constexpr std::array kPhaseOrder = {Phase::Forward, Phase::Backward, Phase::Reco
 
 }  // namespace
 
-struct ScopesAccumulator::State {
-  ScopesOptions options;
-  Ledger ledger;
-  ScopeSpans spans;
-  ScopeCallSums sums;
-  OwnedBytes parameters{Category::Parameter}, buffers{Category::Buffer};
+void ScopesObserver::see(const Event& e, const Change& change, const Replay& replay) {
+  parameters_.add(e, change);
+  buffers_.add(e, change);
+  if (const ScopeSpan* ended = spans_.look(e, change, replay)) sums_.add(*ended);
+}
 
-  State(const Tables& tables, ScopesOptions o)
-      : options(std::move(o)), ledger(tables), sums(options) {}
-
-  void add(const Event& e) {
-    const StorageChange change = ledger.add(e);
-    parameters.add(e, change);
-    buffers.add(e, change);
-    if (const ScopeSpan* ended = spans.add(e, change, ledger)) sums.add(*ended);
-  }
-
-  std::vector<ScopeFacts> list(const std::vector<ScopeRecord>& records) const;
-  void fill_calls(ScopeFacts& facts, const ScopeRecord& record) const;
-};
-
-std::vector<ScopeFacts> ScopesAccumulator::State::list(
-    const std::vector<ScopeRecord>& records) const {
-  const ScopeTree tree(ledger.tables());
-  std::vector<std::int64_t> parameter_bytes = parameters.by_scope(tree.size());
-  std::vector<std::int64_t> buffer_bytes = buffers.by_scope(tree.size());
+std::vector<ScopeFacts> ScopesObserver::list(const std::vector<ScopeRecord>& records,
+                                             const Tables& tables) const {
+  const ScopeTree tree(tables);
+  std::vector<std::int64_t> parameter_bytes = parameters_.by_scope(tree.size());
+  std::vector<std::int64_t> buffer_bytes = buffers_.by_scope(tree.size());
   std::vector<bool> is_listed(tree.size());
   for (std::size_t s = 0; s < tree.size(); ++s)
     is_listed[s] = parameter_bytes[s] > 0 || buffer_bytes[s] > 0 ||
@@ -53,49 +34,43 @@ std::vector<ScopeFacts> ScopesAccumulator::State::list(
 
   std::vector<ScopeFacts> scopes;
   for (ScopeId id : tree.order(std::move(is_listed))) {
-    if (options.depth > 0 && tree.depth(id) > options.depth) continue;
+    if (options_.depth > 0 && tree.depth(id) > options_.depth) continue;
     ScopeFacts& facts = scopes.emplace_back();
-    facts.path = ledger.tables().scope_path(id);
+    facts.path = tables.scope_path(id);
     facts.depth = tree.depth(id);
     facts.parameter_bytes = parameter_bytes[id.value];
     facts.buffer_bytes = buffer_bytes[id.value];
-    if (id.value < records.size()) fill_calls(facts, records[id.value]);
+    if (id.value < records.size()) fill_calls(facts, records[id.value], tables);
   }
   return scopes;
 }
 
-void ScopesAccumulator::State::fill_calls(ScopeFacts& facts, const ScopeRecord& record) const {
-  const Tables& tables = ledger.tables();
+void ScopesObserver::fill_calls(ScopeFacts& facts, const ScopeRecord& record,
+                                const Tables& tables) const {
   for (Phase phase : kPhaseOrder)
     for (const CallSum& sum : record.phases)
-      if (sum.calls.phase == phase) facts.phases.push_back(named(sum, options.device, tables));
+      if (sum.calls.phase == phase) facts.phases.push_back(named(sum, options_.device, tables));
   for (const CallSum& call : record.calls)
-    facts.calls.push_back(named(call, options.device, tables));
+    facts.calls.push_back(named(call, options_.device, tables));
 }
 
-ScopesAccumulator::ScopesAccumulator(const Tables& tables, ScopesOptions options)
-    : state_(std::make_unique<State>(tables, std::move(options))) {}
-ScopesAccumulator::~ScopesAccumulator() = default;
-ScopesAccumulator::ScopesAccumulator(ScopesAccumulator&&) noexcept = default;
-ScopesAccumulator& ScopesAccumulator::operator=(ScopesAccumulator&&) noexcept = default;
-
-void ScopesAccumulator::add(const Event& event) { state_->add(event); }
-
-// Open scopes end on copies: the run goes on, and they with it.
-ScopesAnswer ScopesAccumulator::answer() const {
-  ScopeSpans spans = state_->spans;
-  ScopeCallSums sums = state_->sums;
-  while (const ScopeSpan* ended = spans.end_next_open(state_->ledger)) sums.add(*ended);
+// Open scopes end on copies, newest first: the run goes on, and they with it.
+ScopesAnswer ScopesObserver::answer(const Replay& replay) const {
+  ScopeSpans spans = spans_;
+  ScopeCallSums sums = sums_;
+  const OpenCalls& open = replay.scopes().open();
+  for (auto call = open.newest(); call != OpenCalls::kNone; call = open.older(call))
+    sums.add(*spans.end(call, replay));
   ScopesAnswer answer;
-  answer.scopes = state_->list(sums.records());
-  answer.diagnostics = state_->ledger.diagnostics();
-  answer.diagnostics.add(spans.diagnostics());
+  answer.scopes = list(sums.records(), replay.tables());
+  answer.diagnostics = replay.ledger().diagnostics();
+  answer.diagnostics.add(replay.scopes().final_diagnostics());
   return answer;
 }
 
 ScopesAnswer find_scopes(const Tape& tape, const ScopesOptions& options) {
   check_selection(options, tape);
-  return feed(tape, ScopesAccumulator(tape.tables(), options));
+  return feed(tape, ScopesObserver(options));
 }
 
 }  // namespace tidemark

@@ -1,11 +1,12 @@
 // What each module call does to memory: before, after, and the peak inside.
 #pragma once
 
-#include <memory>
-
+#include "tidemark/engine/analyses/feed.h"
+#include "tidemark/engine/analyses/owned_bytes.h"
+#include "tidemark/engine/analyses/scope_calls.h"
 #include "tidemark/engine/analyses/selection.h"
 #include "tidemark/engine/answers/scopes.h"
-#include "tidemark/engine/tape/tape.h"
+#include "tidemark/engine/replay/scope_spans.h"
 
 namespace tidemark {
 
@@ -14,21 +15,27 @@ struct ScopesOptions : Selection {
   bool per_call = false;   // also each single call
 };
 
-class ScopesAccumulator {
+class ScopesObserver {
  public:
-  explicit ScopesAccumulator(const Tables& tables, ScopesOptions options = {});
-  ~ScopesAccumulator();
-  ScopesAccumulator(ScopesAccumulator&&) noexcept;
-  ScopesAccumulator& operator=(ScopesAccumulator&&) noexcept;
+  static constexpr Needs kNeeds = ScopeSpans::kNeeds;
+  explicit ScopesObserver(ScopesOptions options = {})
+      : options_(std::move(options)), sums_(options_.step, options_.per_call) {}
 
-  void add(const Event& event);
+  void see(const Event& e, const Change& change, const Replay& replay);
   // Scopes still open are taken as ending here, with a diagnostic.
-  ScopesAnswer answer() const;
+  ScopesAnswer answer(const Replay& replay) const;
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  std::vector<ScopeFacts> list(const std::vector<ScopeRecord>& records,
+                               const Tables& tables) const;
+  void fill_calls(ScopeFacts& facts, const ScopeRecord& record, const Tables& tables) const;
+
+  ScopesOptions options_;
+  ScopeSpans spans_;
+  ScopeCallSums sums_;
+  OwnedBytes parameters_{Category::Parameter}, buffers_{Category::Buffer};
 };
+using ScopesAccumulator = Accumulator<ScopesObserver>;
 
 // Throws Error(NotFound) for a device or step the tape does not have.
 ScopesAnswer find_scopes(const Tape& tape, const ScopesOptions& options = {});

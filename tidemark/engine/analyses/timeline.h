@@ -1,11 +1,10 @@
 // Bytes by category over events or time, whole or drawn into N columns.
 #pragma once
 
-#include <memory>
-
+#include "tidemark/engine/analyses/feed.h"
 #include "tidemark/engine/analyses/selection.h"
+#include "tidemark/engine/analyses/timeline_columns.h"
 #include "tidemark/engine/answers/timeline.h"
-#include "tidemark/engine/tape/tape.h"
 
 namespace tidemark {
 
@@ -14,20 +13,30 @@ struct TimelineOptions : Selection {
   std::size_t columns = 0;  // 0: every change; else at most so many points, keeping lows and highs
 };
 
-class TimelineAccumulator {
+class TimelineObserver {
  public:
-  explicit TimelineAccumulator(const Tables& tables, TimelineOptions options = {});
-  ~TimelineAccumulator();
-  TimelineAccumulator(TimelineAccumulator&&) noexcept;
-  TimelineAccumulator& operator=(TimelineAccumulator&&) noexcept;
+  static constexpr Needs kNeeds = {.columns = {.phase = true}};
+  // Columns begin `width` wide, and grow wider when there are too many.
+  explicit TimelineObserver(TimelineOptions options = {}, std::uint64_t width = 1);
 
-  void add(const Event& event);
-  TimelineAnswer answer() const;
+  void see(const Event& e, const Change& change, const Replay& replay);
+  TimelineAnswer answer(const Replay& replay) const;
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  bool is_exact() const { return options_.columns == 0; }
+  void take_change(const Change& change, const Ledger& ledger);
+  void take(DeviceId device, const Change& change, const Ledger& ledger);
+
+  TimelineOptions options_;
+  AxisPosition position_;
+  Instant last_;
+  TimelineColumns columns_;
+  std::vector<std::vector<TimelinePoint>> exact_;  // by device
 };
+using TimelineAccumulator = Accumulator<TimelineObserver>;
+
+// With columns that are right for the length of this tape from the beginning.
+TimelineObserver timeline_observer(const Tape& tape, const TimelineOptions& options);
 
 TimelineAnswer find_timeline(const Tape& tape, const TimelineOptions& options = {});
 

@@ -44,20 +44,23 @@ void AxisPosition::move_to(std::int64_t event, std::int64_t time_ns) {
   last_ = std::max(last_, place);
 }
 
-void TimelineColumns::advance(const AxisPosition& position, const Instant& held,
-                              const Ledger& ledger) {
+void TimelineColumns::open_up_to(const AxisPosition& position, const Instant& held,
+                                 const Change& change, const Ledger& ledger) {
   while (position.extent() / width_ >= 2 * most_) halve();
-  while (nothing_.size() <= position.extent() / width_) open(position, held, ledger);
+  while (nothing_.size() <= position.extent() / width_) open(position, held, change, ledger);
 }
 
-void TimelineColumns::open(const AxisPosition& position, Instant held, const Ledger& ledger) {
+void TimelineColumns::open(const AxisPosition& position, Instant held, const Change& change,
+                           const Ledger& ledger) {
   grow(ledger.device_count());
   const auto begin = static_cast<std::int64_t>(static_cast<std::uint64_t>(position.first()) +
                                                nothing_.size() * width_);
+  newest_begin_ = nothing_.size() * width_;
   if (axis_ == TimelineAxis::Time) held.at.time_ns = std::max(held.at.time_ns, begin);
   nothing_.push_back(point_at(held, {}));
   for (std::size_t d = 0; d < series_.size(); ++d)
-    series_[d].push_back(point_at(held, ledger.row(device_numbered(d))));
+    series_[d].push_back(point_at(
+        held, row_before(change, device_numbered(d), ledger.row(device_numbered(d)))));
 }
 
 void TimelineColumns::grow(std::size_t device_count) {
@@ -76,6 +79,7 @@ void TimelineColumns::halve() {
   merge_pairs(nothing_);
   for (Series& series : series_) merge_pairs(series);
   width_ *= 2;
+  newest_begin_ = (nothing_.size() - 1) * width_;
 }
 
 std::vector<std::vector<TimelinePoint>> TimelineColumns::answer() const {

@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include "tidemark/engine/analyses/timeline.h"
+#include "tidemark/engine/answers/timeline.h"
 #include "tidemark/engine/replay/ledger.h"
 
 namespace tidemark {
@@ -48,9 +48,13 @@ class TimelineColumns {
   TimelineColumns(TimelineAxis axis, std::size_t most, std::uint64_t width)
       : axis_(axis), most_(most), width_(width) {}
 
-  // Opens the columns up to this place on the axis; they begin with the ledger's levels, which
-  // stand since `held`.
-  void advance(const AxisPosition& position, const Instant& held, const Ledger& ledger);
+  // Opens the columns up to this place on the axis. They begin with the levels before the change
+  // that the ledger has just seen, which stand since `held`.
+  void advance(const AxisPosition& position, const Instant& held, const Change& change,
+               const Ledger& ledger) {
+    if (nothing_.empty() || position.extent() - newest_begin_ >= width_)
+      open_up_to(position, held, change, ledger);
+  }
   // Takes the device's level into the newest column.
   void take(DeviceId device, const Instant& now, const Ledger& ledger);
   bool empty() const { return nothing_.empty(); }
@@ -60,13 +64,17 @@ class TimelineColumns {
 
  private:
   using Series = std::vector<TimelinePoint>;
-  void open(const AxisPosition& position, Instant held, const Ledger& ledger);
+  void open_up_to(const AxisPosition& position, const Instant& held, const Change& change,
+                  const Ledger& ledger);
+  void open(const AxisPosition& position, Instant held, const Change& change,
+            const Ledger& ledger);
   void grow(std::size_t device_count);
   void halve();
 
   TimelineAxis axis_;
   std::size_t most_;
   std::uint64_t width_;
+  std::uint64_t newest_begin_ = 0;  // of the newest column, from the first event on
   Series nothing_;              // a device that is always empty: the past of one that appears late
   std::vector<Series> series_;  // by device
 };

@@ -1,13 +1,14 @@
-// The ledger's rare paths: a new device, a problem.
+// The ledger's rare paths: undoing a change on a copy, a problem.
 #include "tidemark/engine/replay/ledger.h"
 
 namespace tidemark {
 
 const LedgerRow Ledger::kEmptyRow;
 
-void Ledger::grow() {
-  devices_ = tables_->devices();
-  rows_.resize(devices_.size());
+LedgerRow row_before(const Change& change, DeviceId device, LedgerRow row) {
+  if (change.after.alive() && change.after.device == device) row.remove(change.after);
+  if (change.before.alive() && change.before.device == device) row.add(change.before);
+  return row;
 }
 
 void Ledger::note(TapeProblem problem) {

@@ -6,34 +6,39 @@
 #include <vector>
 
 #include "tidemark/engine/base/saturating.h"
+#include "tidemark/engine/replay/accounting.h"
 #include "tidemark/engine/tape/problems.h"
-#include "tidemark/engine/tape/storage_states.h"
-#include "tidemark/engine/tape/tables.h"
 
 namespace tidemark {
 
-// What is live on one device. The categories always sum to `allocated`.
-struct LedgerRow {
-  CategoryBytes by_category{};  // allocated bytes
-  std::int64_t allocated = 0;
-  std::int64_t requested = 0;
+// What an event does to a storage; empty for events that are not about one.
+struct Change {
+  ChargedState before, after;
+  StorageProblem problem = StorageProblem::None;
 };
 
-inline void add_to(LedgerRow& row, const StorageState& state, const Device& device) {
-  const std::int64_t bytes = device.allocated_bytes(state.bytes);
-  auto& category = row.by_category[static_cast<std::size_t>(state.category)];
-  category = add_saturating(category, bytes);
-  row.allocated = add_saturating(row.allocated, bytes);
-  row.requested = add_saturating(row.requested, state.bytes);
-}
+// What is live on one device. The categories always sum to `allocated`.
+struct LedgerRow {
+  CategoryBytes by_category{};  // charged bytes
+  std::int64_t allocated = 0;   // charged bytes
+  std::int64_t requested = 0;
 
-inline void remove_from(LedgerRow& row, const StorageState& state, const Device& device) {
-  const std::int64_t bytes = device.allocated_bytes(state.bytes);
-  auto& category = row.by_category[static_cast<std::size_t>(state.category)];
-  category = subtract_saturating(category, bytes);
-  row.allocated = subtract_saturating(row.allocated, bytes);
-  row.requested = subtract_saturating(row.requested, state.bytes);
-}
+  void add(const ChargedState& state) {
+    auto& category = by_category[static_cast<std::size_t>(state.category)];
+    category = add_saturating(category, state.charged);
+    allocated = add_saturating(allocated, state.charged);
+    requested = add_saturating(requested, state.bytes);
+  }
+  void remove(const ChargedState& state) {
+    auto& category = by_category[static_cast<std::size_t>(state.category)];
+    category = subtract_saturating(category, state.charged);
+    allocated = subtract_saturating(allocated, state.charged);
+    requested = subtract_saturating(requested, state.bytes);
+  }
+};
+
+// A device's row as it was before a change, given the row after it.
+LedgerRow row_before(const Change& change, DeviceId device, LedgerRow row);
 
 // Where the replay is: the event just added.
 struct Moment {
@@ -45,19 +50,20 @@ struct Moment {
 class Ledger {
  public:
   // The tables may grow while a run goes on; they must outlive the ledger.
-  explicit Ledger(const Tables& tables) : tables_(&tables) {}
+  explicit Ledger(const Tables& tables, AccountingRule rule = AccountingRule::Rounded)
+      : tables_(&tables), accounting_(tables, rule) {}
 
-  // Adds the next event; the change is empty for events that are not about a storage.
-  StorageChange add(const Event& e) {
+  Change add(const Event& e) {
     ++now_.event;
     now_.time_ns = e.time_ns;
     if (e.kind == Kind::Step) ++now_.step;
     if (!is_about_storage(e.kind)) return {};
-    const StorageChange change = states_.apply(e);
-    if (change.problem != StorageProblem::None) [[unlikely]]
-      note(tape_problem(change.problem));
-    if (e.kind == Kind::Input || e.kind == Kind::Output) return change;
-    if (change.before.alive()) take(change.before);
+    const StorageChange seen = states_.apply(e);
+    if (seen.problem != StorageProblem::None) [[unlikely]] note(tape_problem(seen.problem));
+    const Change change{accounting_.charge(seen.before), accounting_.charge(seen.after),
+                        seen.problem};
+    if (!changes_storage(e.kind)) return change;
+    if (change.before.alive()) rows_[change.before.device.value].remove(change.before);
     if (change.after.alive()) put(change.after);
     return change;
   }
@@ -68,32 +74,29 @@ class Ledger {
     return device.value < rows_.size() ? rows_[device.value] : kEmptyRow;
   }
   std::size_t device_count() const { return rows_.size(); }
-  // Only for a device that has a row.
-  const Device& device(DeviceId id) const { return devices_[id.value]; }
   const Tables& tables() const { return *tables_; }
-  const StorageStates& storages() const { return states_; }
   // Double frees and their like met so far.
   const Diagnostics& diagnostics() const { return diagnostics_; }
+  // Makes room for storages below this number at once.
+  void reserve(std::size_t storages) { states_.reserve(storages); }
+  // Asks the processor to fetch the state of a storage that will soon be needed.
+  void prefetch(std::uint32_t storage) const { states_.prefetch(storage); }
 
  private:
-  void take(const StorageState& state) {
-    remove_from(rows_[state.device.value], state, devices_[state.device.value]);
-  }
-  void put(const StorageState& state) {
-    if (state.device.value >= rows_.size()) [[unlikely]] grow();
+  void put(const ChargedState& state) {
+    if (state.device.value >= rows_.size()) [[unlikely]] rows_.resize(tables_->devices().size());
     LedgerRow& row = rows_[state.device.value];
-    add_to(row, state, devices_[state.device.value]);
+    row.add(state);
     if (row.allocated == INT64_MAX) [[unlikely]] note(TapeProblem::TotalOverflows);
   }
   static const LedgerRow kEmptyRow;
 
-  void grow();
   void note(TapeProblem problem);
 
   const Tables* tables_;
+  Accounting accounting_;
   StorageStates states_;
   std::vector<LedgerRow> rows_;
-  std::vector<Device> devices_;  // as many as rows
   Moment now_;
   Diagnostics diagnostics_;
 };

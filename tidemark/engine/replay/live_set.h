@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "tidemark/engine/base/prefetch.h"
 #include "tidemark/engine/replay/ledger.h"
 
 namespace tidemark {
@@ -18,7 +19,7 @@ struct Birth {
 
 struct LiveStorage {
   StorageId storage;
-  StorageState state;
+  ChargedState state;
   Birth born;
   ScopeId owner;  // the scope that labelled it last, else the one it was born in
   std::int64_t changed_event = -1;  // the last that changed it; at first its birth
@@ -27,8 +28,8 @@ struct LiveStorage {
 class LiveSet {
  public:
   // Adds an event after the ledger has.
-  void add(const Event& e, const StorageChange& change, const Moment& now) {
-    if (e.kind > Kind::Relabel) return;
+  void add(const Event& e, const Change& change, const Moment& now) {
+    if (!changes_storage(e.kind)) return;
     if (change.after.alive() && e.kind == Kind::Alloc) insert(e, change.after, now);
     else if (change.before.alive() && !change.after.alive()) erase(e.storage());
     else if (change.after.alive()) update(e, change.after, now);
@@ -39,14 +40,44 @@ class LiveSet {
     if (storage.value >= slot_of_.size() || slot_of_[storage.value] == kNone) return nullptr;
     return &slots_[slot_of_[storage.value]];
   }
+  std::size_t size() const { return slots_.size() - free_.size(); }
   // In no particular order.
-  const std::vector<LiveStorage>& all() const { return slots_; }
+  template <class Visit>
+  void for_each(Visit&& visit) const {
+    for (const LiveStorage& one : slots_)
+      if (one.state.alive()) visit(one);
+  }
+
+  // Makes room for storages below this number at once.
+  void reserve(std::size_t storages);
+  // Asks the processor to fetch where a storage is kept, and later what is kept of it.
+  void prefetch_slot(std::uint32_t storage) const {
+    if (storage < slot_of_.size()) tidemark::prefetch(&slot_of_[storage]);
+  }
+  void prefetch(std::uint32_t storage) const {
+    if (const LiveStorage* one = find(StorageId(storage))) {
+      tidemark::prefetch(one);
+      tidemark::prefetch(&one->changed_event);
+    }
+  }
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
-  void insert(const Event& e, const StorageState& state, const Moment& now);
-  void erase(StorageId storage);
-  void update(const Event& e, const StorageState& state, const Moment& now) {
+  void insert(const Event& e, const ChargedState& state, const Moment& now) {
+    if (e.subject >= slot_of_.size()) [[unlikely]] reserve(e.subject + slot_of_.size() / 2 + 1);
+    std::uint32_t& slot = slot_of_[e.subject];
+    if (slot == kNone) slot = take_slot();
+    slots_[slot] = {e.storage(), state, {now, e.scope, e.stack, e.call, e.phase}, e.scope,
+                    now.event};
+  }
+  void erase(StorageId storage) {
+    std::uint32_t& slot = slot_of_[storage.value];
+    slots_[slot].state = {};
+    free_.push_back(slot);
+    slot = kNone;
+  }
+  std::uint32_t take_slot();
+  void update(const Event& e, const ChargedState& state, const Moment& now) {
     LiveStorage& one = slots_[slot_of_[e.subject]];
     one.state = state;
     one.changed_event = now.event;
@@ -54,7 +85,8 @@ class LiveSet {
   }
 
   std::vector<std::uint32_t> slot_of_;  // by storage
-  std::vector<LiveStorage> slots_;
+  std::vector<LiveStorage> slots_;      // the living, and free places for more
+  std::vector<std::uint32_t> free_;
 };
 
 }  // namespace tidemark

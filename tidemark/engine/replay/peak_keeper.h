@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "tidemark/engine/replay/live_set.h"
+#include "tidemark/engine/replay/replay.h"
 
 namespace tidemark {
 
@@ -15,10 +15,22 @@ class PeakKeeper {
  public:
   explicit PeakKeeper(DeviceId device) : device_(device) {}
 
-  // Adds an event after the ledger has and before the live set does. Only while `counts` may a
-  // new peak be set; of equal moments the first is the peak.
-  void add(const Event& e, const StorageChange& change, const Ledger& ledger, const LiveSet& live,
-           bool counts = true);
+  static constexpr Needs kNeeds = {.live = true};
+  // Of equal moments the first is the peak.
+  void see(const Event& e, const Change& change, const Replay& replay) {
+    see_if(true, e, change, replay);
+  }
+  // Only while `counts` may a new peak be set.
+  void see_if(bool counts, const Event& e, const Change& change, const Replay& replay) {
+    if (changes_storage(e.kind) && change.before.alive() && change.before.device == device_)
+      remember(replay.live().find(e.storage()));
+    const LedgerRow& row = replay.ledger().row(device_);
+    if (!counts || row.allocated <= row_.allocated) return;
+    at_ = replay.now();
+    event_ = e;
+    row_ = row;
+    changed_.clear();
+  }
 
   DeviceId device() const { return device_; }
   // False as long as the device was empty at every moment that counts.
@@ -30,7 +42,10 @@ class PeakKeeper {
   std::vector<LiveStorage> alive_at_peak(const LiveSet& live) const;
 
  private:
-  void remember(const LiveStorage* old);
+  // Only the first change since the peak: later ones start from what the storage was not at it.
+  void remember(const LiveStorage* old) {
+    if (old && old->changed_event <= at_.event) changed_.push_back(*old);
+  }
 
   DeviceId device_;
   Moment at_;

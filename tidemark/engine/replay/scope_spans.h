@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tidemark/engine/replay/ledger.h"
+#include "tidemark/engine/replay/replay.h"
 #include "tidemark/engine/replay/segment_peaks.h"
 
 namespace tidemark {
@@ -27,28 +27,28 @@ struct ScopeSpan {
 
 class ScopeSpans {
  public:
-  // Adds an event after the ledger has. Returns the span that this event ends, or null; it is
-  // good until the next call.
-  const ScopeSpan* add(const Event& e, const StorageChange& change, const Ledger& ledger) {
+  static constexpr Needs kNeeds = {.scopes = true};
+
+  // Looks at the event that the replay is at. Returns the span that this event ends, or null; it
+  // is good until the next call.
+  const ScopeSpan* look(const Event& e, const Change& change, const Replay& replay) {
     switch (e.kind) {
       case Kind::Alloc:
       case Kind::Free:
       case Kind::Resize:
-      case Kind::Relabel: note_change(change, ledger); return nullptr;
-      case Kind::ScopeBegin: begin(e.scope, e.phase, ledger); return nullptr;
-      case Kind::ScopeEnd: return end(e.scope, e.phase, ledger);
+      case Kind::Relabel: note_change(change, replay); return nullptr;
+      case Kind::ScopeBegin: begin(replay); return nullptr;
+      case Kind::ScopeEnd: return end(replay.scopes().meant(), replay);
       case Kind::Input:
-      case Kind::Output: note_use(e.scope, e.phase, e.kind, change.before); return nullptr;
+      case Kind::Output: note_use(e.kind, change.before, replay); return nullptr;
       default: return nullptr;
     }
   }
 
-  // Ends one span that is still open, newest first; null when none is left.
-  const ScopeSpan* end_next_open(const Ledger& ledger);
-  std::size_t open_count() const { return calls_.size(); }
+  // The span of a call as if it ended here; null for no call, else good until the next.
+  const ScopeSpan* end(OpenCalls::Slot call, const Replay& replay);
   // Rows that open spans hold: a device costs one where it has bytes, a span where it changed.
-  std::size_t row_count() const;
-  const Diagnostics& diagnostics() const { return diagnostics_; }
+  std::size_t row_count(const OpenCalls& open) const;
 
  private:
   struct Before {
@@ -61,29 +61,27 @@ class ScopeSpans {
     std::vector<Before> before;  // devices with bytes, by number
   };
 
-  void note_change(const StorageChange& change, const Ledger& ledger) {
-    if (calls_.size() == 0) return;
-    const bool is_both = change.before.alive() && change.after.alive();
-    if (is_both && change.before.device != change.after.device) [[unlikely]]
-      return note_move(change.before, change.after, ledger);
-    const DeviceId device = change.before.alive() ? change.before.device : change.after.device;
-    if (!device || device.value >= ledger.device_count()) return;
-    if (device.value >= peaks_.size()) [[unlikely]] peaks_.resize(ledger.device_count());
-    peaks_[device.value].note(ledger.now().event, change, ledger.device(device),
-                              ledger.row(device), calls_);
+  // A storage born again on another device while alive changes both.
+  void note_change(const Change& change, const Replay& replay) {
+    if (replay.scopes().open().size() == 0) return;
+    if (change.before.alive()) note_on(change.before.device, change, replay);
+    if (change.after.alive() &&
+        !(change.before.alive() && change.before.device == change.after.device))
+      note_on(change.after.device, change, replay);
   }
-  void note_move(StorageState before, StorageState after, const Ledger& ledger);
-  void begin(ScopeId scope, Phase phase, const Ledger& ledger);
-  const ScopeSpan* end(ScopeId scope, Phase phase, const Ledger& ledger);
-  const ScopeSpan* close(OpenCalls::Slot call, const Ledger& ledger);
+  void note_on(DeviceId device, const Change& change, const Replay& replay) {
+    const Ledger& ledger = replay.ledger();
+    if (device.value >= peaks_.size()) [[unlikely]] peaks_.resize(ledger.device_count());
+    peaks_[device.value].note(ledger.now().event, change, device, ledger.row(device),
+                              replay.scopes().open());
+  }
+  void begin(const Replay& replay);
   void fill_devices(const OpenSpan& open, const Ledger& ledger);
-  void note_use(ScopeId scope, Phase phase, Kind kind, StorageState storage);
+  void note_use(Kind kind, const ChargedState& storage, const Replay& replay);
 
-  OpenCalls calls_;
   std::vector<OpenSpan> spans_;      // by slot of the call
   std::vector<SegmentPeaks> peaks_;  // by device
   ScopeSpan ended_;
-  Diagnostics diagnostics_;
 };
 
 }  // namespace tidemark

@@ -11,14 +11,6 @@ constexpr std::size_t kFewSegments = 16;
 
 }  // namespace
 
-// The row has already changed: undo the change on the copy.
-LedgerRow SegmentPeaks::before(StorageState before, StorageState after, const Device& device,
-                               LedgerRow row) {
-  if (after.alive()) remove_from(row, after, device);
-  if (before.alive()) add_to(row, before, device);
-  return row;
-}
-
 void SegmentPeaks::cut(const OpenCalls& open, const LedgerRow& row) {
   if (begin_ < open[open.oldest()].begin) {
     finished_.clear();

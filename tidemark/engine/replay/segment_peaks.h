@@ -32,16 +32,15 @@ class SegmentPeaks {
   };
 
   // A storage of this device changed while calls are open; `row` is the device's state after it.
-  void note(std::int64_t event, const StorageChange& change, const Device& device,
-            const LedgerRow& row, const OpenCalls& open) {
-    if (begin_ < open[open.newest()].begin)
-      cut(open, before(change.before, change.after, device, row));
+  void note(std::int64_t event, const Change& change, DeviceId device, const LedgerRow& row,
+            const OpenCalls& open) {
+    if (begin_ < open[open.newest()].begin) cut(open, row_before(change, device, row));
     if (row.allocated > highest_) {
       highest_ = row.allocated;
       high_event_ = event;
       is_copied_ = false;
     } else if (!is_copied_) {
-      high_row_ = before(change.before, change.after, device, row);
+      high_row_ = row_before(change, device, row);
       is_copied_ = true;
     }
   }
@@ -54,9 +53,6 @@ class SegmentPeaks {
   std::size_t size() const { return finished_.size(); }
 
  private:
-  // By value: a change whose address is never taken stays in registers.
-  static LedgerRow before(StorageState before, StorageState after, const Device& device,
-                          LedgerRow row);
   void cut(const OpenCalls& open, const LedgerRow& row);
   void sweep(const OpenCalls& open);
 

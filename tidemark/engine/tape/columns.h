@@ -37,6 +37,20 @@ class Column {
   std::unique_ptr<T, Free> data_;
 };
 
+// Some of the columns of an event.
+struct ColumnSet {
+  bool time_ns = false, bytes = false, subject = false, scope = false, stack = false, call = false,
+       stream = false, kind = false, category = false, phase = false, device = false;
+
+  constexpr ColumnSet operator|(const ColumnSet& o) const {
+    return {time_ns || o.time_ns, bytes || o.bytes,   subject || o.subject,   scope || o.scope,
+            stack || o.stack,     call || o.call,     stream || o.stream,     kind || o.kind,
+            category || o.category, phase || o.phase, device || o.device};
+  }
+};
+inline constexpr ColumnSet kAllColumns = {true, true, true, true, true, true,
+                                          true, true, true, true, true};
+
 class EventColumns {
  public:
   std::size_t size() const { return size_; }
@@ -50,19 +64,22 @@ class EventColumns {
     set(size_++, e);
   }
 
-  Event operator[](std::size_t i) const {
+  Event operator[](std::size_t i) const { return row<kAllColumns>(i); }
+  // An event of which only some columns are read; the others are as in an event of nothing.
+  template <ColumnSet kColumns>
+  Event row(std::size_t i) const {
     Event e;
-    e.time_ns = time_ns_.data()[i];
-    e.bytes = bytes_.data()[i];
-    e.subject = subject_.data()[i];
-    e.scope = ScopeId(scope_.data()[i]);
-    e.stack = StackId(stack_.data()[i]);
-    e.call = CallId(call_.data()[i]);
-    e.stream = StreamId(stream_.data()[i]);
-    e.kind = static_cast<Kind>(kind_.data()[i]);
-    e.category = static_cast<Category>(category_.data()[i]);
-    e.phase = static_cast<Phase>(phase_.data()[i]);
-    e.device = DeviceId(device_.data()[i]);
+    if constexpr (kColumns.time_ns) e.time_ns = time_ns_.data()[i];
+    if constexpr (kColumns.bytes) e.bytes = bytes_.data()[i];
+    if constexpr (kColumns.subject) e.subject = subject_.data()[i];
+    if constexpr (kColumns.scope) e.scope = ScopeId(scope_.data()[i]);
+    if constexpr (kColumns.stack) e.stack = StackId(stack_.data()[i]);
+    if constexpr (kColumns.call) e.call = CallId(call_.data()[i]);
+    if constexpr (kColumns.stream) e.stream = StreamId(stream_.data()[i]);
+    if constexpr (kColumns.kind) e.kind = static_cast<Kind>(kind_.data()[i]);
+    if constexpr (kColumns.category) e.category = static_cast<Category>(category_.data()[i]);
+    if constexpr (kColumns.phase) e.phase = static_cast<Phase>(phase_.data()[i]);
+    if constexpr (kColumns.device) e.device = DeviceId(device_.data()[i]);
     return e;
   }
 

@@ -45,8 +45,9 @@ class OpenCalls {
   const Call& operator[](Slot slot) const { return slots_[slot].call; }
   Slot newest() const { return newest_; }
   Slot oldest() const { return oldest_; }
-  // The open call that began next; kNone after the newest.
+  // The open calls that began next and last before; kNone where there is none.
   Slot newer(Slot slot) const { return slots_[slot].newer; }
+  Slot older(Slot slot) const { return slots_[slot].older; }
   ScopeId innermost() const { return newest_ == kNone ? ScopeId() : slots_[newest_].call.scope; }
   std::size_t size() const { return slots_.size() - free_.size(); }
 

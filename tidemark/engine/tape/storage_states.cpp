@@ -6,7 +6,11 @@
 namespace tidemark {
 
 void StorageStates::grow(std::uint32_t subject) {
-  const std::size_t size = std::max<std::size_t>(subject + std::size_t{1}, size_ + size_ / 2);
+  reserve(std::max<std::size_t>(subject + std::size_t{1}, size_ + size_ / 2));
+}
+
+void StorageStates::reserve(std::size_t size) {
+  if (size <= size_) return;
   states_.reallocate(size);
   std::fill(states_.data() + size_, states_.data() + size, StorageState{});
   size_ = size;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "tidemark/engine/base/prefetch.h"
 #include "tidemark/engine/tape/columns.h"
 
 namespace tidemark {
@@ -56,13 +57,11 @@ class StorageStates {
   const StorageState& operator[](StorageId id) const { return states_.data()[id.value]; }
   // Past every storage seen; some before it may be unseen.
   std::size_t size() const { return size_; }
+  // Makes room for storages below this number at once.
+  void reserve(std::size_t size);
   // Asks the processor to fetch a state that will soon be needed.
   void prefetch(std::uint32_t subject) const {
-#if defined(__GNUC__)
-    if (subject < size_) __builtin_prefetch(states_.data() + subject, 1);
-#else
-    static_cast<void>(subject);
-#endif
+    if (subject < size_) tidemark::prefetch(states_.data() + subject);
   }
 
  private:

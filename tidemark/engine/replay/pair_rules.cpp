@@ -1,5 +1,5 @@
 // Keeps what is open, and looks for it when it ends.
-#include "tidemark/engine/tape/pair_rules.h"
+#include "tidemark/engine/replay/pair_rules.h"
 
 #include <set>
 
@@ -18,7 +18,7 @@ void PairRules::check(std::size_t event, const Event& e) {
 }
 
 StringId PairRules::operator_of(const Event& e) const {
-  return e.call ? tables_.calls()[e.call.value].op : StringId();
+  return e.call ? tables_->calls()[e.call.value].op : StringId();
 }
 
 void PairRules::check_return(std::size_t event, const Event& e) {
@@ -41,20 +41,12 @@ void PairRules::check_unmap(std::size_t event, const Event& e) {
   mapped_bytes_.erase(known);
 }
 
-void PairRules::finish() {
+Diagnostics PairRules::final_diagnostics() const {
   std::set<std::size_t> left_open;  // the first of all stands in the diagnostic
   for (const auto& [op, calls] : open_calls_) left_open.insert(calls.begin(), calls.end());
-  for (std::size_t call : left_open) diagnose(found_, TapeProblem::CallLeftOpen, call);
-}
-
-void check_pairs(const Tape& tape, Diagnostics& found) {
-  PairRules rules(tape.tables(), found);
-  const auto kinds = tape.events().kinds();
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    const Kind kind = static_cast<Kind>(kinds[i]);
-    if (is_call_edge(kind) || is_about_segment(kind)) rules.check(i, tape[i]);
-  }
-  rules.finish();
+  Diagnostics all = found_;
+  for (std::size_t call : left_open) diagnose(all, TapeProblem::CallLeftOpen, call);
+  return all;
 }
 
 }  // namespace tidemark

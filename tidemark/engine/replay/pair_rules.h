@@ -15,11 +15,11 @@ namespace tidemark {
 // run at once: a return ends the newest open call of its operator, whatever its signature.
 class PairRules {
  public:
-  PairRules(const Tables& tables, Diagnostics& found) : tables_(tables), found_(found) {}
+  explicit PairRules(const Tables& tables) : tables_(&tables) {}
 
   void check(std::size_t event, const Event& e);
-  // Names the calls that never returned. Segments may stay: a process ends with its memory.
-  void finish();
+  // With the calls that never returned. Segments may stay: a process ends with its memory.
+  Diagnostics final_diagnostics() const;
 
  private:
   using Segment = std::pair<DeviceId, std::uint32_t>;
@@ -29,13 +29,10 @@ class PairRules {
   void check_map(std::size_t event, const Event& e);
   void check_unmap(std::size_t event, const Event& e);
 
-  const Tables& tables_;
-  Diagnostics& found_;
+  const Tables* tables_;
+  Diagnostics found_;
   std::map<StringId, std::vector<std::size_t>> open_calls_;  // by operator, newest last
   std::map<Segment, std::int64_t> mapped_bytes_;
 };
-
-// Every breach of these rules in a tape.
-void check_pairs(const Tape& tape, Diagnostics& found);
 
 }  // namespace tidemark

@@ -1,0 +1,41 @@
+// How many bytes a device is charged for a storage.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tidemark/engine/tape/storage_states.h"
+#include "tidemark/engine/tape/tables.h"
+
+namespace tidemark {
+
+enum class AccountingRule : std::uint8_t {
+  Rounded,    // to what the device's allocator hands out
+  Requested,  // the bytes that were asked for
+};
+
+// A storage as a replay sees it; nothing is charged where it is not alive.
+struct ChargedState : StorageState {
+  std::int64_t charged = 0;
+};
+
+class Accounting {
+ public:
+  // The tables may grow while a run goes on; they must outlive the accounting.
+  Accounting(const Tables& tables, AccountingRule rule) : tables_(&tables), rule_(rule) {}
+
+  ChargedState charge(const StorageState& state) {
+    if (!state.alive()) return {state};
+    if (state.device.value >= units_.size()) [[unlikely]] learn_devices();
+    return {state, rounded_up(state.bytes, units_[state.device.value])};
+  }
+
+ private:
+  void learn_devices();
+
+  const Tables* tables_;
+  AccountingRule rule_;
+  std::vector<std::int64_t> units_;  // by device
+};
+
+}  // namespace tidemark
