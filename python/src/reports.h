@@ -29,7 +29,7 @@ py::str answer_text(const Answer& answer, std::optional<std::int64_t> width, boo
                     const std::string& units, const std::string& detail,
                     const std::string& tape) {
   const std::size_t columns = width ? counted(*width, "width", 1) : terminal_columns();
-  return decoded(text_report(answer, {columns, colour, units_of(units), detail_of(detail), tape}));
+  return decoded(text_report(answer, {columns, colour, units_of(units), detail_of(detail), 0, tape}));
 }
 
 template <class Answer>

@@ -81,7 +81,7 @@ void bind_tape(py::module_& module, TapeClass& tape) {
       .def("to_text", &to_text, "The text form: one event a line, read back by read_text.")
       .def("step_at", [](const Tape& self, std::int64_t event) {
         return self.step_at(indexed(event, self.size()));
-      }, py::arg("event"), "The step an event belongs to; 0 is the set-up before the first.")
+      }, py::arg("event"), "The step an event belongs to; 0 is what comes before step 1.")
       .def_property_readonly("tables", &Tape::tables)
       .def_property_readonly("devices", &device_names)
       .def_property_readonly("steps", &Tape::step_count)

@@ -97,7 +97,7 @@ def end_facts(ending: Ending, steps: int, wall_seconds: float) -> dict[str, obje
                                 "run.wall_seconds": f"{wall_seconds:.3f}"}
     if ending.failed:
         where = f" ({ending.source})" if ending.source else ""
-        facts["run.failure"] = ending.failure[:LONGEST] + where
+        facts["run.failure"] = ending.failure[:LONGEST].rstrip(".") + where
     return facts
 
 

@@ -27,7 +27,7 @@ def add_report(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="the report as JSON")
     parser.add_argument("--depth", type=count, default=None, metavar="N",
                         help="all modules down to N levels, 0 = all (else 3, the largest alone)")
-    parser.add_argument("--full", action="store_true", help="leave nothing out of the report")
+    parser.add_argument("--full", action="store_true", help="every device and module, and all notes")
 
 
 def take_report(parsed: argparse.Namespace) -> dict[str, Any]:

@@ -97,6 +97,9 @@ def test_a_script_that_is_ended_by_lack_of_memory_says_so(tmp_path: Path) -> Non
     assert meta["run.ended"] == "out-of-memory"
     assert meta["run.failure"].startswith("torch.OutOfMemoryError: CUDA out of memory")
     assert meta["run.failure"].endswith("train.py:4)")
+    assert (meta["oom.wanted_bytes"], meta["oom.allocated_bytes"]) == (str(20 * GIB), "512")
+    refused = tidemark.open(tmp_path / "run.tape").events[int(meta["oom.event"])]
+    assert refused.kind == tidemark.Kind.Mark
 
 
 COMPILED = """

@@ -49,7 +49,7 @@ CLI::Option* add_text(CLI::App& parser, const char* flag, const char* placeholde
 }
 
 void add_step(CLI::App& parser, std::optional<std::int64_t>& step) {
-  add_text(parser, "--step", "N", "only this training step; 0 is the set-up before the first",
+  add_text(parser, "--step", "N", "only this training step; 0 is what comes before step 1",
            [&step](const std::string& text) { step = whole_number<std::uint64_t>(text); })
       ->check(check_count);
 }
@@ -105,13 +105,14 @@ CLI::Option* add_count(CLI::App& parser, const char* flag, std::size_t& count,
          })->check(check_count);
 }
 
-void add_top(CLI::App& parser, std::size_t& top, const char* of_what) {
-  add_count(parser, "--top", top, fmt::format("how many {} ({} unless told)", of_what, top));
+CLI::Option* add_top(CLI::App& parser, std::size_t& top, const char* of_what) {
+  return add_count(parser, "--top", top, fmt::format("how many {} ({} unless told)", of_what, top));
 }
 
 void add_full(CLI::App& parser, Output& output) {
   parser.add_flag_callback(
-      "--full", [&output] { output.detail = Detail::Full; }, "leave nothing out of the text");
+      "--full", [&output] { output.detail = Detail::Full; },
+      "every device and module, all notes, and as many rows as --top says");
 }
 
 CLI::Option* add_depth(CLI::App& parser, std::size_t& depth) {

@@ -23,6 +23,7 @@ struct Output {
   bool json = false;
   Units units = Units::Auto;
   Detail detail = Detail::Brief;
+  std::size_t rows = 0;  // of the lists in a report; 0: as many as the detail has
 };
 
 void add_file(CLI::App& parser, std::string& path);
@@ -30,7 +31,7 @@ void add_json(CLI::App& parser, Output& output);
 void add_output(CLI::App& parser, Output& output);  // --json and --units
 void add_device(CLI::App& parser, std::optional<std::string>& device);
 void add_selection(CLI::App& parser, Selection& selection);  // --device and --step
-void add_top(CLI::App& parser, std::size_t& top, const char* of_what);
+CLI::Option* add_top(CLI::App& parser, std::size_t& top, const char* of_what);
 CLI::Option* add_depth(CLI::App& parser, std::size_t& depth);
 void add_full(CLI::App& parser, Output& output);
 // --bind NAME=VALUE, as often as there are dimensions.

@@ -19,6 +19,7 @@ void print_answer(const Answer& answer, const Output& output, const std::string&
   if (output.json) return print(json_report(answer));
   TextStyle style = style_of_stdout(output.units);
   style.detail = output.detail;
+  style.rows = output.rows;
   style.tape = tape;
   print(text_report(answer, style));
 }

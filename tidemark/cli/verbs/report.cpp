@@ -19,7 +19,9 @@ Action prepare(CLI::App& parser) {
   add_depth(parser, asked->options.depth)->each([asked](const std::string&) {
     asked->output.detail = std::max(asked->output.detail, Detail::Modules);
   });
-  add_top(parser, asked->options.top, "of the largest storages");
+  // More than fit on a page, for who asks for them.
+  add_top(parser, asked->options.top, "source lines and kinds of storages")
+      ->each([asked](const std::string&) { asked->output.rows = SIZE_MAX; });
   add_full(parser, asked->output);
   add_output(parser, asked->output);
   return answering(asked, &find_overview);

@@ -33,7 +33,8 @@ std::vector<BudgetItem> budget_of(const RunFacts& run, const DevicePeak& peak) {
   const bool is_measured = run.kind == "record";
   std::vector<BudgetItem> items = {
       {"tensors", peak.allocated_bytes, is_measured ? Evidence::Measured : Evidence::Modelled,
-       is_measured ? "the allocator's peak" : "the peak of this run"}};
+       is_measured ? "the allocator's peak"
+       : run.kind.empty() ? "the peak on the tape" : "the peak of this run"}};
   if (run.used_matmul)
     items.push_back({"library workspaces", kMatmulWorkspaceBytes, Evidence::Assumed,
                      "cuBLAS and cuBLASLt on an H200"});

@@ -12,7 +12,7 @@ namespace tidemark {
 struct When {
   std::int64_t event = -1;
   std::int64_t time_ns = 0;
-  std::int64_t step = 0;  // 0 is the set-up before the first step
+  std::int64_t step = 0;  // 0 is what comes before step 1
   Phase phase = Phase::Other;
   std::string scope, op, source;  // "layers.0.attn", "aten::mm", "train.py:12"
   bool operator==(const When&) const = default;

@@ -23,6 +23,7 @@ struct TextStyle {
   bool colour = false;
   Units units = Units::Auto;
   Detail detail = Detail::Brief;
+  std::size_t rows = 0;  // of the lists in an overview; 0: as many as the detail has
   std::string tape;  // the file the answer is from, to name it in what to ask next
 };
 

@@ -20,7 +20,7 @@ bool has_several_devices(const Rows& rows) {
 void add_headline(Page& page, const LeaksAnswer& answer) {
   const std::string steps = counted(answer.finished_steps, "finished step");
   if (!answer.enough_steps)
-    page.paragraph("At least three finished steps are needed to see a leak; there are " +
+    page.paragraph("At least three finished steps are needed to see a leak; the tape has " +
                    format_count(answer.finished_steps) + ".");
   else if (answer.sites.empty())
     page.line("No leak was found in " + steps + ".");

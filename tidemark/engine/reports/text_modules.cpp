@@ -38,14 +38,11 @@ std::string peak_cell(const Page& page, const ScopeFacts* scope, Phase phase,
   return bytes ? page.bytes(bytes->peak) : "-";
 }
 
-bool owns_parameters(const ModuleRow& row) {
-  return row.scope && (row.scope->parameter_bytes > 0 || row.scope->buffer_bytes > 0);
-}
+bool owns_parameters(const ModuleRow& row) { return row.scope && row.scope->parameter_bytes > 0; }
 
 std::string parameters_cell(const Page& page, const ScopeFacts* scope) {
   if (!scope) return "";
-  const std::int64_t bytes = scope->parameter_bytes + scope->buffer_bytes;
-  return bytes == 0 ? "-" : page.bytes(bytes);
+  return scope->parameter_bytes == 0 ? "-" : page.bytes(scope->parameter_bytes);
 }
 
 // The highest of a module's peaks on the device; null where it never ran.
@@ -83,11 +80,11 @@ void add_shares(Page& page, const std::vector<ModuleRow>& rows, const std::strin
   for (const ModuleRow& row : rows) {
     const ScopeBytes* highest = row.scope ? highest_of(*row.scope, device) : nullptr;
     std::vector<std::string> cells = {row.label};
-    for (Category category : categories)
-      cells.push_back(
-          highest ? percent_of(highest->peak_categories[static_cast<std::size_t>(category)],
-                               highest->peak)
-                  : "");
+    for (Category category : categories) {
+      const std::int64_t bytes =
+          highest ? highest->peak_categories[static_cast<std::size_t>(category)] : 0;
+      cells.push_back(!highest ? "" : bytes == 0 ? "-" : percent_of(bytes, highest->peak));
+    }
     table.add(std::move(cells));
   }
   page.heading("What the highest of these is made of");

@@ -14,9 +14,12 @@ struct Lengths {
   std::size_t categories = SIZE_MAX, chart_rows = 8;
 };
 
-Lengths lengths_for(Detail detail) {
-  if (detail == Detail::Full) return {};
-  return {.lines = 3, .sites = 3, .devices = 1, .notes = 2, .categories = 6, .chart_rows = 6};
+Lengths lengths_for(const TextStyle& style) {
+  Lengths lengths;
+  if (style.detail != Detail::Full)
+    lengths = {.lines = 3, .sites = 3, .devices = 1, .notes = 2, .categories = 6, .chart_rows = 6};
+  if (style.rows > 0) lengths.lines = lengths.sites = style.rows;
+  return lengths;
 }
 
 std::string seconds_words(double seconds) {
@@ -63,7 +66,9 @@ std::string next_words(const Overview& answer, const std::string& tape) {
     return answer.run.end == RunEnd::Script || answer.run.end == RunEnd::Steps
                ? "put the model and its batches on \"cuda\", then estimate again"
                : "mend what stopped the script, then estimate again";
-  if (tape.empty()) return "--save run.tape, then tidemark peak run.tape --full";
+  if (tape.empty())
+    return (answer.run.kind.empty() ? "save the tape as run.tape" : "add --save run.tape") +
+           std::string(", then: tidemark peak run.tape --full");
   return verdict == Verdict::Fits ? "tidemark scopes " + tape
                                   : "tidemark peak " + tape + " --full";
 }
@@ -72,7 +77,7 @@ std::string next_words(const Overview& answer, const std::string& tape) {
 
 std::string text_report(const Overview& answer, const TextStyle& style) {
   Page page(style);
-  const Lengths lengths = lengths_for(style.detail);
+  const Lengths lengths = lengths_for(style);
   const auto& devices = answer.peak.devices;
   add_judgement(page, answer);
   add_peak_headlines(page, answer.peak, style.detail != Detail::Full);
@@ -87,7 +92,7 @@ std::string text_report(const Overview& answer, const TextStyle& style) {
   }
   add_not_covered(page, answer);
   add_notes(page, answer.diagnostics, lengths.notes);
-  if (answer.not_covered.empty() && answer.diagnostics.empty()) page.gap();
+  page.gap();
   page.paragraph("next: " + printable(next_words(answer, style.tape)), 0, 2, Ink::Dim);
   return page.take();
 }

@@ -51,8 +51,7 @@ std::string counted(std::int64_t count, std::string_view noun) {
 
 std::string range_words(std::int64_t first, std::int64_t last) {
   if (first < 0) return "-";
-  return first == last ? std::to_string(first)
-                       : std::to_string(first) + "-" + std::to_string(last);
+  return first == last ? format_count(first) : format_count(first) + "-" + format_count(last);
 }
 
 std::string storage_name(std::int64_t storage) { return "s" + std::to_string(storage); }

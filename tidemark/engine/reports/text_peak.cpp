@@ -29,6 +29,13 @@ ScopesAnswer scopes_named_by(const DevicePeak& peak) {
   return scopes;
 }
 
+// Whether sites say more than the list of storages one by one.
+bool has_groups(const DevicePeak& peak) {
+  return std::any_of(peak.sites.begin(), peak.sites.end(), [](const SiteShare& site) {
+    return site.count > 1 || !site.shape.empty();
+  });
+}
+
 void add_headline(Page& page, const DevicePeak& peak, bool is_brief) {
   const std::string device = elided(printable(peak.device), page.width() / 2);
   const std::string headline = device + "  peak " + page.bytes(peak.allocated_bytes);
@@ -83,7 +90,10 @@ void add_lines(Page& page, const DevicePeak& peak, const std::string& suffix, st
 
 void add_sites(Page& page, const DevicePeak& peak, const std::string& suffix, std::size_t most) {
   if (peak.sites.empty()) return;
-  page.heading("Largest of the " + counted(peak.alive_count, "storage") + " alive then" + suffix);
+  page.heading((peak.alive_count == 1
+                    ? "The one storage"
+                    : "Largest of the " + counted(peak.alive_count, "storage")) +
+               " alive then" + suffix);
   const bool has_shapes = std::any_of(peak.sites.begin(), peak.sites.end(),
                                       [](const SiteShare& site) { return !site.shape.empty(); });
   std::vector<TableColumn> columns = {{"storages", Align::Right}, {"category"}};
@@ -112,9 +122,9 @@ std::string text_report(const PeakAnswer& answer, const TextStyle& style) {
     add_categories(page, peak, suffix);
     add_lines(page, peak, suffix, peak.lines.size());
     add_module_tree(page, scopes_named_by(peak), peak, suffix, style.detail);
-    add_sites(page, peak, suffix, peak.sites.size());
+    if (has_groups(peak)) add_sites(page, peak, suffix, peak.sites.size());
     if (peak.largest.empty()) continue;
-    page.heading("Largest storages at the peak" + suffix);
+    page.heading("Largest storages, one by one" + suffix);
     add_largest(page, peak);
   }
   add_notes(page, answer.diagnostics);

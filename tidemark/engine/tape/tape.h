@@ -22,7 +22,7 @@ class Tape {
   // What the source or the reader of this tape could not do right.
   const Diagnostics& diagnostics() const { return diagnostics_; }
 
-  // The step an event belongs to; everything before the first step event is step 0, the set-up.
+  // The step an event belongs to; everything before the first step event is step 0.
   std::int64_t step_at(std::size_t event) const;
   std::int64_t step_count() const { return static_cast<std::int64_t>(step_begins_.size()); }
 

@@ -65,6 +65,7 @@ void StorageLog::write(const LoggedEvent& event) {
     case Kind::Relabel: builder_.relabel(event.storage, event.category, place); break;
     case Kind::ScopeBegin: builder_.begin_scope(*place.scope, {.phase = place.phase}); break;
     case Kind::ScopeEnd: builder_.end_scope(*place.scope, {.phase = place.phase}); break;
+    case Kind::Mark: builder_.mark("out of memory", place); break;
     default: builder_.begin_step(place); break;
   }
   feed();
@@ -74,7 +75,7 @@ StorageId StorageLog::born(c10::DeviceIndex device, std::int64_t bytes, Category
                            const Place& place) {
   if (bytes == 0 || is_over_) return {};
   std::lock_guard lock(lock_);
-  check_memory(device, bytes);
+  check_memory(device, bytes, place);
   const StorageId id = builder_.new_storage();
   categories_.push_back(category);
   const LoggedEvent birth{Kind::Alloc, 0, id, bytes, device_id(device), category, place};
@@ -89,21 +90,22 @@ StorageId StorageLog::born(c10::DeviceIndex device, std::int64_t bytes, Category
   ++c.births;
   c.births_alive_peak = std::max(c.births_alive_peak, c.births - c.deaths);
   if (!out_of_memory_ && c.allocated > virtual_gpus().model().memory_bytes)
-    note_out_of_memory(device, birth);
+    note_out_of_memory(device, bytes, c.allocated - rounded(bytes), place);
   return id;
 }
 
-// The event of this birth is the last one so far.
-void StorageLog::note_out_of_memory(c10::DeviceIndex device, const LoggedEvent& birth) {
+// The event that says where it happens is the last one so far.
+void StorageLog::note_out_of_memory(c10::DeviceIndex device, std::int64_t wanted,
+                                    std::int64_t allocated, const Place& place) {
   const Tables& tables = builder_.tables();
   const When at{static_cast<std::int64_t>(builder_.size() + held_.size()) - 1,
                 now_ns() - start_ns_,
                 step_,
-                birth.place.phase.value_or(builder_.phase()),
+                place.phase.value_or(builder_.phase()),
                 {},
-                std::string(tables.op_name(birth.place.call)),
-                tables.source(birth.place.stack)};
-  out_of_memory_ = {device, birth.bytes, counters_[device].allocated - rounded(birth.bytes), at};
+                std::string(tables.op_name(place.call)),
+                tables.source(place.stack)};
+  out_of_memory_ = {device, wanted, allocated, at};
 }
 
 void StorageLog::died(StorageId storage, c10::DeviceIndex device, std::int64_t bytes) {
@@ -125,11 +127,14 @@ StorageId StorageLog::resized(StorageId storage, c10::DeviceIndex device, std::i
   return grown;
 }
 
-void StorageLog::check_memory(c10::DeviceIndex device, std::int64_t wanted) {
+// A refused request is no birth: a mark says where it was.
+void StorageLog::check_memory(c10::DeviceIndex device, std::int64_t wanted, const Place& place) {
   if (on_out_of_memory_ == OnOutOfMemory::GoOn) return;
   const std::int64_t capacity = virtual_gpus().model().memory_bytes;
   const std::int64_t allocated = counters_[device].allocated;
   if (allocated + rounded(wanted) <= capacity) return;
+  log({.kind = Kind::Mark, .place = place});
+  if (!out_of_memory_) note_out_of_memory(device, wanted, allocated, place);
   TORCH_CHECK_WITH(OutOfMemoryError, false,
                    "CUDA out of memory. Tried to allocate " + format_bytes(wanted) + ". GPU " +
                        std::to_string(device) + " has a total capacity of " +

@@ -93,10 +93,11 @@ class StorageLog {
   void write(const LoggedEvent& event);
   void write_held();
   void log_scope(ScopeId scope, Phase phase, Kind border);
-  void note_out_of_memory(c10::DeviceIndex device, const LoggedEvent& birth);
+  void note_out_of_memory(c10::DeviceIndex device, std::int64_t wanted, std::int64_t allocated,
+                          const Place& place);
   // Now and then the file is fed to the disk.
   void feed();
-  void check_memory(c10::DeviceIndex device, std::int64_t wanted);
+  void check_memory(c10::DeviceIndex device, std::int64_t wanted, const Place& place);
   DeviceId device_id(c10::DeviceIndex device);
 
   mutable std::mutex lock_;
