@@ -8,6 +8,7 @@
 #include "python/src/codec.h"
 #include "tidemark/engine/base/units.h"
 #include "tidemark/engine/tape/file_writer.h"
+#include "tidemark/engine/tape/open.h"
 #include "tidemark/engine/tape/text_reader.h"
 #include "tidemark/engine/tape/text_writer.h"
 #include "tidemark/engine/replay/verify.h"

@@ -31,7 +31,7 @@ c10::IValue with_tensors(const c10::IValue& value, Change&& change) {
   if (value.isTensor()) return change(value.toTensor());
   if (value.isTensorList()) {
     c10::List<at::Tensor> changed;
-    for (const at::Tensor& tensor : value.toTensorList()) changed.push_back(change(tensor));
+    for (at::Tensor tensor : value.toTensorList()) changed.push_back(change(tensor));
     return changed;
   }
   if (value.isOptionalTensorList()) {

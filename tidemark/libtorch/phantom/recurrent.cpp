@@ -91,7 +91,7 @@ std::int64_t reserve_bytes(const Net& net) {
 
 std::int64_t count_elements(const c10::List<at::Tensor>& weights) {
   std::int64_t count = 0;
-  for (const at::Tensor& weight : weights) count += weight.numel();
+  for (at::Tensor weight : weights) count += weight.numel();
   return count;
 }
 
