@@ -42,9 +42,9 @@ bool read_options(int count, char** words, Options& options) {
 
 std::vector<Property> all_properties(const std::string& only) {
   std::vector<Property> all;
-  for (auto part : {tape_properties, replay_properties, peak_properties, timeline_properties,
-                    scopes_properties, lifetimes_properties, diff_properties, live_properties,
-                    graph_properties})
+  for (auto part : {tape_properties, replay_properties, walk_properties, peak_properties,
+                    timeline_properties, scopes_properties, lifetimes_properties, diff_properties,
+                    live_properties, graph_properties})
     for (const Property& property : part())
       if (std::string_view(property.name).find(only) != std::string_view::npos)
         all.push_back(property);

@@ -28,6 +28,7 @@ struct Property {
 
 std::vector<Property> tape_properties();
 std::vector<Property> replay_properties();
+std::vector<Property> walk_properties();
 std::vector<Property> peak_properties();
 std::vector<Property> timeline_properties();
 std::vector<Property> scopes_properties();
