@@ -14,7 +14,7 @@ FUZZ_SECONDS ?= 30
 
 SYSTEM_PACKAGES := g++ cmake ninja-build python3-dev python3-venv \
   libcli11-dev libfmt-dev libzstd-dev libsimdjson-dev libzip-dev
-TEST_PACKAGES := git clang libclang-rt-14-dev libgtest-dev
+TEST_PACKAGES := git clang clang-format libclang-rt-14-dev libgtest-dev
 STYLE_PACKAGES := git clang clang-format clang-tidy libgtest-dev
 SOURCES := $(shell find tidemark python cmake -type f -not -name '*.pyc') \
   CMakeLists.txt CMakePresets.json pyproject.toml
@@ -42,7 +42,7 @@ demo: install  ## a GPT-2-like training script on a virtual H100
 # What waits for the network and what waits for the compiler go side by side, then all tests do.
 test: $(STAMPS)/system-test  ## every test
 	$(at_once) $(STAMPS)/installed $(VENV)/test-packages build-tests
-	$(at_once) --output-sync=target test-fuzz $(PYTHON_TESTS)
+	$(at_once) --output-sync=target check-format test-fuzz $(PYTHON_TESTS)
 
 install: $(STAMPS)/system  ## the tidemark command and package into .venv
 	$(at_once) $(STAMPS)/installed
@@ -102,7 +102,7 @@ bench-graph: $(STAMPS)/installed  ## static graphs beside PyTorch's estimator
 format: $(STAMPS)/system-style  ## lays out the C++ as .clang-format says
 	clang-format -i $(CXX_FILES)
 
-check-format: $(STAMPS)/system-style  ## fails where C++ is laid out otherwise
+check-format: $(STAMPS)/system-test  ## fails where C++ is laid out otherwise
 	clang-format --dry-run --Werror $(CXX_FILES)
 
 tidy: $(STAMPS)/system-style  ## looks for bugs in the engine, as .clang-tidy says

@@ -30,7 +30,8 @@ class Planner {
   std::uint8_t category() { return static_cast<std::uint8_t>(random_() % shape_.categories); }
 
   void alloc() {
-    actions_.push_back({Kind::Alloc, category(), born_, static_cast<std::int64_t>(random_() % (4u << 20))});
+    actions_.push_back(
+        {Kind::Alloc, category(), born_, static_cast<std::int64_t>(random_() % (4u << 20))});
     live_.push_back(born_++);
   }
   void free() {
@@ -73,9 +74,13 @@ Tape build_run(const SyntheticShape& shape, const std::vector<Action>& actions) 
   const Place place{builder.tables().call("aten::mm"), builder.tables().stack({}, "train.py", 7),
                     builder.tables().stream(0), std::nullopt, std::nullopt};
   for (const Action& a : actions) switch (a.kind) {
-      case Kind::Alloc: builder.alloc(device, a.bytes, static_cast<Category>(a.category), place); break;
+      case Kind::Alloc:
+        builder.alloc(device, a.bytes, static_cast<Category>(a.category), place);
+        break;
       case Kind::Free: builder.free(StorageId(a.subject), place); break;
-      case Kind::Relabel: builder.relabel(StorageId(a.subject), static_cast<Category>(a.category), place); break;
+      case Kind::Relabel:
+        builder.relabel(StorageId(a.subject), static_cast<Category>(a.category), place);
+        break;
       case Kind::ScopeBegin: builder.begin_scope(scopes[a.subject], place); break;
       default: builder.end_scope(scopes[a.subject], place); break;
     }

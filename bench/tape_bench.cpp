@@ -16,9 +16,9 @@
 #include "tidemark/engine/analyses/overview.h"
 #include "tidemark/engine/base/byte_stream.h"
 #include "tidemark/engine/replay/scope_spans.h"
+#include "tidemark/engine/replay/verify.h"
 #include "tidemark/engine/tape/file_writer.h"
 #include "tidemark/engine/tape/open.h"
-#include "tidemark/engine/replay/verify.h"
 #ifdef TIDEMARK_HAS_ZSTD
 #include "tidemark/readers/zstd/zstd_codec.h"
 #endif
@@ -47,8 +47,9 @@ volatile std::uint64_t g_sink;  // keeps the compiler from dropping the work
 void plain_pass(const Tape& tape) {
   std::uint64_t sum = 0;
   tape.events().for_each_column([&](const char*, auto values) {
-    sum = std::accumulate(values.begin(), values.end(), sum,
-                          [](std::uint64_t s, auto v) { return s + static_cast<std::uint64_t>(v); });
+    sum = std::accumulate(values.begin(), values.end(), sum, [](std::uint64_t s, auto v) {
+      return s + static_cast<std::uint64_t>(v);
+    });
   });
   g_sink = sum;
 }
@@ -81,7 +82,8 @@ class Table {
     std::printf("  %-38s %9s %10s %9s\n", "", "seconds", "ns/event", "passes");
   }
   void row(const char* name, double seconds, double plain, const char* aim = "") {
-    std::printf("  %-38s %9.4f %10.2f %9.2f  %s\n", name, seconds, seconds / events_ * 1e9, seconds / plain, aim);
+    std::printf("  %-38s %9.4f %10.2f %9.2f  %s\n", name, seconds, seconds / events_ * 1e9,
+                seconds / plain, aim);
     std::fflush(stdout);
   }
 
@@ -108,18 +110,21 @@ void bench_whole(const SyntheticShape& shape) {
   table.row("build", median_seconds([&] { g_sink = build_run(shape, actions).size(); }, 3), plain);
   const std::string path = temporary_path("tidemark_bench.tape");
   table.row("write, uncompressed", median_seconds([&] { write_file(tape, path, nullptr); }), plain);
-  table.row("read, uncompressed", median_seconds([&] { g_sink = open_tape(path).size(); }), plain, "aim 3");
+  table.row("read, uncompressed", median_seconds([&] { g_sink = open_tape(path).size(); }), plain,
+            "aim 3");
   const auto stored = std::filesystem::file_size(path);
 #ifdef TIDEMARK_HAS_ZSTD
   const ZstdCodec codec;
   table.row("write, zstd", median_seconds([&] { write_file(tape, path, &codec); }, 3), plain);
-  table.row("read, zstd", median_seconds([&] { g_sink = open_tape(path, {&codec}).size(); }, 3), plain);
+  table.row("read, zstd", median_seconds([&] { g_sink = open_tape(path, {&codec}).size(); }, 3),
+            plain);
   std::printf("  file: %.1f bytes/event stored, %.1f with zstd\n", double(stored) / tape.size(),
               double(std::filesystem::file_size(path)) / tape.size());
 #else
   std::printf("  file: %.1f bytes/event stored\n", double(stored) / tape.size());
 #endif
-  table.row("replay: ledger + all scope peaks", median_seconds([&] { replay_all(tape); }), plain, "aim 8");
+  table.row("replay: ledger + all scope peaks", median_seconds([&] { replay_all(tape); }), plain,
+            "aim 8");
   std::printf("  memory: %zu bytes/event (aim 40)\n", EventColumns::kBytesPerEvent);
   std::filesystem::remove(path);
 }
@@ -168,10 +173,10 @@ void bench_scaling(std::size_t events) {
   for (Row& row : rows) row.tape = build_run(row.shape, plan_run(row.shape));
   for (int i = 0; i < kRepeats; ++i)
     for (Row& row : rows)
-      row.best = std::min(row.best, median_seconds([&] { replay_all(row.tape); }, 1) / row.tape.size());
+      row.best =
+          std::min(row.best, median_seconds([&] { replay_all(row.tape); }, 1) / row.tape.size());
   std::printf("\nReplay, best cost an event against the first row (aim 1.3)\n");
-  for (const Row& row : rows)
-    std::printf("  %-38s %9.2f\n", row.name, row.best / rows[0].best);
+  for (const Row& row : rows) std::printf("  %-38s %9.2f\n", row.name, row.best / rows[0].best);
 }
 
 }  // namespace

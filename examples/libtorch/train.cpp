@@ -9,8 +9,9 @@
 using namespace tidemark::recorder;
 
 struct Net : torch::nn::Module {
-  Net() : hidden(register_module("hidden", torch::nn::Linear(64, 256))),
-          head(register_module("head", torch::nn::Linear(256, 10))) {}
+  Net()
+      : hidden(register_module("hidden", torch::nn::Linear(64, 256))),
+        head(register_module("head", torch::nn::Linear(256, 10))) {}
 
   torch::Tensor forward(Live& live, torch::Tensor x) {
     ForwardScope net(live, "net", {x});

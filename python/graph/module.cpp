@@ -39,16 +39,18 @@ struct ReadGraph : FxGraph {
 
 std::shared_ptr<ReadGraph> read_graph(const py::list& nodes, bool mended, bool text, bool sizes,
                                       py::object counts, py::object size_of, py::set trained) {
-  const ReadOptions options{.mended = mended, .text = text, .sizes = sizes,
-                            .counts = std::move(counts), .trained = std::move(trained),
+  const ReadOptions options{.mended = mended,
+                            .text = text,
+                            .sizes = sizes,
+                            .counts = std::move(counts),
+                            .trained = std::move(trained),
                             .size_of = std::move(size_of)};
   return std::make_shared<ReadGraph>(read_nodes(nodes, options));
 }
 
 py::list build_memory_profile(const py::list& nodes, py::object releasable, py::object counts,
                               py::object size_of) {
-  const ReadOptions options{
-      .counts = std::move(counts), .size_of = std::move(size_of)};
+  const ReadOptions options{.counts = std::move(counts), .size_of = std::move(size_of)};
   const auto levels =
       profile_as_torch(read_nodes(nodes, options), Releasable(std::move(releasable)));
   py::list list(levels.size());
@@ -95,18 +97,15 @@ void bind_graph(py::module_& m) {
       .def("node", [](const ReadGraph& g, std::size_t i) { return g.nodes.at(i); })
       .def("tensor", [](const ReadGraph& g, std::size_t i) { return g.tensors.at(i); })
       .def("storage_count", [](const ReadGraph& g) { return g.graph->storage_count(); })
-      .def("outputs", [](const ReadGraph& g, py::handle n) {
-        return numbers(g.graph->outputs(g.at(n)));
-      })
-      .def("uses", [](const ReadGraph& g, py::handle n) {
-        return numbers(g.graph->uses(g.at(n)));
-      })
-      .def("fresh", [](const ReadGraph& g, py::handle n) {
-        return numbers(fresh_allocations(*g.graph, g.at(n)));
-      })
-      .def("last_uses", [](const ReadGraph& g, py::handle n) {
-        return numbers(last_uses(*g.graph, g.facts(), g.at(n)));
-      })
+      .def("outputs",
+           [](const ReadGraph& g, py::handle n) { return numbers(g.graph->outputs(g.at(n))); })
+      .def("uses", [](const ReadGraph& g, py::handle n) { return numbers(g.graph->uses(g.at(n))); })
+      .def("fresh", [](const ReadGraph& g,
+                       py::handle n) { return numbers(fresh_allocations(*g.graph, g.at(n))); })
+      .def("last_uses",
+           [](const ReadGraph& g, py::handle n) {
+             return numbers(last_uses(*g.graph, g.facts(), g.at(n)));
+           })
       .def("allocator", [](const ReadGraph& g, std::uint32_t s) {
         return g.nodes[g.graph->allocator(g.checked(s)).value];
       });

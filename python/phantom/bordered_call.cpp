@@ -39,21 +39,21 @@ PyObject* call(PyObject* capsule, PyObject* const* args, Py_ssize_t count, PyObj
   const auto all = static_cast<std::size_t>(count + (keywords ? PyTuple_GET_SIZE(keywords) : 0));
   PyObject* self = count > 0 ? args[0] : nullptr;
   if (self && !run([&] { bordered.borders.before(self, {args + 1, all - 1}); })) return nullptr;
-  PyObject* result = PyObject_Vectorcall(bordered.original.ptr(), args,
-                                         static_cast<std::size_t>(count), keywords);
+  PyObject* result =
+      PyObject_Vectorcall(bordered.original.ptr(), args, static_cast<std::size_t>(count), keywords);
   if (self && !run([&] { bordered.borders.after(self); })) Py_CLEAR(result);
   return result;
 }
 
-PyMethodDef g_definition = {"bordered_method", reinterpret_cast<PyCFunction>(
-                                                   reinterpret_cast<void (*)()>(&call)),
+PyMethodDef g_definition = {"bordered_method",
+                            reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&call)),
                             METH_FASTCALL | METH_KEYWORDS, nullptr};
 
 }  // namespace
 
 py::object bordered_method(py::handle original, const CallBorders& borders) {
-  auto bordered = std::make_unique<Bordered>(
-      Bordered{py::reinterpret_borrow<py::object>(original), borders});
+  auto bordered =
+      std::make_unique<Bordered>(Bordered{py::reinterpret_borrow<py::object>(original), borders});
   const auto capsule =
       py::reinterpret_steal<py::object>(PyCapsule_New(bordered.get(), kKind, &destroy));
   if (!capsule) throw py::error_already_set();

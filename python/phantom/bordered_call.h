@@ -7,8 +7,8 @@
 
 namespace tidemark::phantom {
 
-// Called with Python's lock held. What they throw is raised in place of the call's result, or of the
-// call itself; an exception of the call's own goes first.
+// Called with Python's lock held. What they throw is raised in place of the call's result, or of
+// the call itself; an exception of the call's own goes first.
 struct CallBorders {
   // `args`: what is handed over besides `self`, positional ones first, then the values of keywords.
   void (*before)(PyObject* self, std::span<PyObject* const> args);

@@ -38,8 +38,7 @@ class DoneWork final : public Work {
 
 class QuietGroup final : public c10d::FakeProcessGroup {
  public:
-  QuietGroup(int rank, int size)
-      : FakeProcessGroup(rank, size, c10::make_intrusive<Options>()) {}
+  QuietGroup(int rank, int size) : FakeProcessGroup(rank, size, c10::make_intrusive<Options>()) {}
 
   c10::intrusive_ptr<Work> allreduce(Tensors& tensors, const c10d::AllreduceOptions&) override {
     return c10::make_intrusive<DoneWork>(tensors);

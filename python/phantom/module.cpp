@@ -50,9 +50,9 @@ OnValue on_value_named(const std::string& name) {
   throw py::value_error("on_value must be plausible, zero, bound or error, not " + name);
 }
 
-void open_run(int gpus, const std::string& gpu_name, std::int64_t memory_bytes, int major, int minor,
-          int multiprocessors, const std::string& on_value, bool raise_out_of_memory,
-          bool cuda_choices, bool memo, bool kernels, const std::string& save) {
+void open_run(int gpus, const std::string& gpu_name, std::int64_t memory_bytes, int major,
+              int minor, int multiprocessors, const std::string& on_value, bool raise_out_of_memory,
+              bool cuda_choices, bool memo, bool kernels, const std::string& save) {
   SessionOptions options;
   options.gpus = gpus;
   options.gpu = {gpu_name, memory_bytes, major, minor, multiprocessors};
@@ -189,8 +189,7 @@ PYBIND11_MODULE(_phantom, m) {
   m.def("device_count", [] { return virtual_gpus().count(); });
   m.def("current_device", [] { return static_cast<int>(current_device()); });
   m.def("set_device", [](int d) { set_current_device(static_cast<c10::DeviceIndex>(d)); });
-  m.def("current_stream",
-        [](int d) { return current_stream(static_cast<c10::DeviceIndex>(d)); });
+  m.def("current_stream", [](int d) { return current_stream(static_cast<c10::DeviceIndex>(d)); });
   m.def("set_stream", [](int d, std::int64_t stream) {
     set_current_stream(static_cast<c10::DeviceIndex>(d), stream);
   });
@@ -222,14 +221,13 @@ PYBIND11_MODULE(_phantom, m) {
   m.def("memo_hits", [] { return run_counts().memo_hits; });
   m.def("out_of_memory", &out_of_memory);
   m.def("diagnostics", &diagnostics);
-  m.def("diagnose", [](const std::string& code, const std::string& where,
-                       const std::string& message) {
-    storage_log()->diagnose(code, Severity::Warning, where, message);
-  });
+  m.def("diagnose",
+        [](const std::string& code, const std::string& where, const std::string& message) {
+          storage_log()->diagnose(code, Severity::Warning, where, message);
+        });
   // The line of the program that runs now: "train.py:12".
-  m.def("current_source", [] {
-    return storage_log()->describe(find_python_source(*storage_log()));
-  });
+  m.def("current_source",
+        [] { return storage_log()->describe(find_python_source(*storage_log())); });
   m.def("set_meta", [](const std::string& key, const std::string& value) {
     storage_log()->set_meta(key, value);
   });

@@ -13,7 +13,7 @@ namespace {
 
 // Modules by address, while they live. Only touched with Python's lock held.
 std::unordered_map<PyObject*, ScopeId> g_modules;
-py::object* g_meet = nullptr;        // meet(module): names it and what is below
+py::object* g_meet = nullptr;         // meet(module): names it and what is below
 py::object* g_take_inputs = nullptr;  // take_inputs(inputs) of an outermost call
 
 void set_callback(py::object*& slot, py::object callback) {
@@ -57,16 +57,15 @@ void bind_module_hooks(py::module_& m) {
     set_callback(g_take_inputs, std::move(take_inputs));
   });
   m.def("unwatch_modules", &forget_all);
-  m.def("remember_module", [](py::handle module, ScopeId::rep scope) {
-    g_modules[module.ptr()] = ScopeId(scope);
-  });
-  m.def("forget_module", [](std::uintptr_t id) {
-    g_modules.erase(reinterpret_cast<PyObject*>(id));
-  });
+  m.def("remember_module",
+        [](py::handle module, ScopeId::rep scope) { g_modules[module.ptr()] = ScopeId(scope); });
+  m.def("forget_module",
+        [](std::uintptr_t id) { g_modules.erase(reinterpret_cast<PyObject*>(id)); });
   // Stands in for torch.nn.Module's method that calls forward: hooks on all modules would send
   // every call the slow way.
-  m.def("watched_module_call",
-        [](py::handle original) { return bordered_method(original, {&before, &after}); });
+  m.def("watched_module_call", [](py::handle original) {
+    return bordered_method(original, {&before, &after});
+  });
 }
 
 }  // namespace tidemark::phantom

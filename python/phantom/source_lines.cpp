@@ -75,7 +75,7 @@ void set_hidden_folders(std::vector<std::string> folders) { g_hidden = std::move
 StackId find_python_source(StorageLog& log) {
   const PyThreadState* thread = PyGILState_GetThisThreadState();
   if (!thread || !runs_python(thread)) return {};  // most of a backward
-  const PythonLock lock;  // PyTorch lets go of it inside operators
+  const PythonLock lock;                           // PyTorch lets go of it inside operators
   PyFrameObject* frame = PyEval_GetFrame();
   Py_XINCREF(frame);
   StackId found;

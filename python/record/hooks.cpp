@@ -158,8 +158,7 @@ PyObject* after_forward(PyObject* self, Arguments arguments, Py_ssize_t count) {
 void label_gradient(Tracker& tracker, PyObject* gradient) {
   if (THPVariable_CheckExact(gradient))
     tracker.label(THPVariable_Unpack(gradient), Category::Gradient);
-  else
-    tracker.label(tensors_in(gradient), Category::Gradient);
+  else tracker.label(tensors_in(gradient), Category::Gradient);
 }
 
 void label_gradient_of(Tracker& tracker, PyObject* parameter) {
@@ -187,8 +186,8 @@ PyObject* on_gradient(PyObject* self, Arguments arguments, Py_ssize_t count) {
 
 using Fast = PyObject* (*)(PyObject*, Arguments, Py_ssize_t);
 template <Fast kFunction>
-PyMethodDef g_definition{"tidemark_hook", reinterpret_cast<PyCFunction>(
-                                              reinterpret_cast<void (*)()>(kFunction)),
+PyMethodDef g_definition{"tidemark_hook",
+                         reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(kFunction)),
                          METH_FASTCALL, nullptr};
 
 // A callable that keeps its owner alive.

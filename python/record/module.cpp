@@ -43,8 +43,8 @@ py::list rows_to_python(const Rows& rows) {
     py::list bytes;
     for (const std::int64_t one : row.bytes) bytes.append(one);
     bytes.append(row.total);
-    all.append(py::make_tuple(
-        Recorder::instance().device_name(static_cast<std::uint8_t>(number)), bytes));
+    all.append(
+        py::make_tuple(Recorder::instance().device_name(static_cast<std::uint8_t>(number)), bytes));
   }
   return all;
 }
@@ -74,8 +74,8 @@ py::object find(Tracker& tracker, std::uintptr_t cdata) {
 }
 
 void resized(Tracker& tracker, std::uintptr_t cdata, std::pair<int, int> before) {
-  tracker.resized(storage_at(cdata), {static_cast<Category>(before.first),
-                                      static_cast<std::uint8_t>(before.second)});
+  tracker.resized(storage_at(cdata),
+                  {static_cast<Category>(before.first), static_cast<std::uint8_t>(before.second)});
 }
 
 // A Python object that C++ holds: given back under the interpreter's lock.
@@ -110,8 +110,8 @@ GradientAction python_action(py::function callable, bool wants_gradients) {
 RemoveHook hook_leaf(const at::Tensor& leaf, std::function<void(const at::Tensor&)> hook) {
   py::gil_scoped_acquire acquire;
   const auto tensor = py::reinterpret_steal<py::object>(THPVariable_Wrap(leaf));
-  py::object handle = tensor.attr("register_hook")(
-      py::cpp_function([hook = std::move(hook)](py::handle gradient) {
+  py::object handle =
+      tensor.attr("register_hook")(py::cpp_function([hook = std::move(hook)](py::handle gradient) {
         hook(THPVariable_Check(gradient.ptr()) ? THPVariable_Unpack(gradient.ptr()) : at::Tensor());
       }));
   return [held = hold(std::move(handle))] {
@@ -164,8 +164,7 @@ std::shared_ptr<Tracker> make_tracker(const std::string& tape, bool operators, b
 void bind_tracker(py::module_& m) {
   py::class_<Tracker, std::shared_ptr<Tracker>>(m, "Tracker")
       .def(py::init(&make_tracker), py::kw_only(), py::arg("tape") = "",
-           py::arg("operators") = true,
-           py::arg("as_pytorch") = false)
+           py::arg("operators") = true, py::arg("as_pytorch") = false)
       .def("start", &Tracker::start, py::arg("outputs") = false)
       .def("stop", &Tracker::stop)
       .def_property_readonly("is_running", &Tracker::is_running)
@@ -230,8 +229,7 @@ PYBIND11_MODULE(_recorder, m) {
                        run(python_action(std::move(abandoned), false)));
   });
   m.def("current_backward", &current_backward);
-  m.def("storage_key",
-        [](std::uintptr_t cdata) { return key_of(storage_at(cdata)); });
+  m.def("storage_key", [](std::uintptr_t cdata) { return key_of(storage_at(cdata)); });
   m.def("attach_cuda_trace", &attach_cuda_trace);
   m.def("dropped", [] { return Recorder::instance().dropped(); });
 }

@@ -19,8 +19,8 @@ void collect(PyObject* value, Found& all);
 
 void open(PyObject* value, Found& all) {
   if (!g_opener) return;
-  const auto inside = py::reinterpret_steal<py::object>(
-      PyObject_CallFunctionObjArgs(g_opener, value, nullptr));
+  const auto inside =
+      py::reinterpret_steal<py::object>(PyObject_CallFunctionObjArgs(g_opener, value, nullptr));
   if (!inside) throw py::error_already_set();
   if (!inside.is_none()) collect(inside.ptr(), all);
 }
@@ -44,7 +44,8 @@ void collect(PyObject* value, Found& all) {
   if (THPVariable_Check(value)) return collect_tensor(value, all);
   if (is_plain(value)) return;
   if (PyTuple_Check(value)) {
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); ++i) collect(PyTuple_GET_ITEM(value, i), all);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); ++i)
+      collect(PyTuple_GET_ITEM(value, i), all);
   } else if (PyList_Check(value)) {
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(value); ++i) collect(PyList_GET_ITEM(value, i), all);
   } else if (PyDict_Check(value)) {

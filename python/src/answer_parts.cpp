@@ -2,8 +2,8 @@
 #include "tidemark/engine/answers/parts.h"
 
 #include "python/src/bindings.h"
-#include "tidemark/engine/base/units.h"
 #include "python/src/struct_class.h"
+#include "tidemark/engine/base/units.h"
 
 namespace tidemark::python {
 namespace {
@@ -27,22 +27,17 @@ std::string describe(const StorageFact& fact) {
 void bind_answer_parts(py::module_& module) {
   bind_struct<When>(
       module, "When", "When and where something happened; empty text where not known.",
-      field("event", &When::event),
-      field("time_ns", &When::time_ns),
-      field("step", &When::step),
-      field("phase", &When::phase),
-      field("scope", &When::scope),
-      field("op", &When::op),
+      field("event", &When::event), field("time_ns", &When::time_ns), field("step", &When::step),
+      field("phase", &When::phase), field("scope", &When::scope), field("op", &When::op),
       field("source", &When::source))
       .def("__repr__", [](const When& when) { return decoded(describe(when)); });
 
   bind_struct<StorageFact>(module, "StorageFact", "One storage, and its birth.",
-      field("storage", &StorageFact::storage),
-      field("allocated_bytes", &StorageFact::allocated_bytes),
-      field("requested_bytes", &StorageFact::requested_bytes),
-      field("category", &StorageFact::category),
-      field("device", &StorageFact::device),
-      field("born", &StorageFact::born))
+                           field("storage", &StorageFact::storage),
+                           field("allocated_bytes", &StorageFact::allocated_bytes),
+                           field("requested_bytes", &StorageFact::requested_bytes),
+                           field("category", &StorageFact::category),
+                           field("device", &StorageFact::device), field("born", &StorageFact::born))
       .def("__repr__", [](const StorageFact& fact) { return decoded(describe(fact)); });
 }
 

@@ -9,9 +9,9 @@
 #include "python/src/codec.h"
 #include "python/src/live_builder.h"
 #include "python/src/place.h"
-#include "tidemark/engine/base/units.h"
 #include "python/src/values.h"
 #include "python/src/words.h"
+#include "tidemark/engine/base/units.h"
 
 namespace tidemark::python {
 namespace {
@@ -100,8 +100,9 @@ void bind_storage_events(BuilderClass& type) {
            "A storage is born; returns its number.")
       .def("alloc_as", &alloc_as, py::arg("storage"), py::arg("device"), py::arg("bytes"),
            py::arg("category") = "Unknown", "Births a storage that new_storage numbered.")
-      .def("new_storage", [](LiveBuilder& self) { return self.new_storage().value; },
-           "A number for a storage that will be named before it is born, or never is.")
+      .def(
+          "new_storage", [](LiveBuilder& self) { return self.new_storage().value; },
+          "A number for a storage that will be named before it is born, or never is.")
       .def("free", &about_storage<&TapeBuilder::free>, py::arg("storage"))
       .def("resize", &resize, py::arg("storage"), py::arg("bytes"))
       .def("relabel", &relabel, py::arg("storage"), py::arg("category"))
@@ -119,45 +120,65 @@ void bind_other_events(BuilderClass& type) {
            py::arg("signature") = "")
       .def("end_call", &about_call<&TapeBuilder::end_call>, py::arg("op"),
            py::arg("signature") = "")
-      .def("set_phase", [](LiveBuilder& self, const PhaseWord& phase, const py::kwargs& words) {
-        const Phase next = phase_of(phase);
-        const Place place = place_of(self.tables(), words);
-        self.write([&](TapeBuilder& b) { b.set_phase(next, place); });
-      }, py::arg("phase"))
-      .def("begin_step", [](LiveBuilder& self, const py::kwargs& words) {
-        const Place place = place_of(self.tables(), words);
-        self.write([&](TapeBuilder& b) { b.begin_step(place); });
-      })
-      .def("mark", [](LiveBuilder& self, const std::string& text, const py::kwargs& words) {
-        const Place place = place_of(self.tables(), words);
-        self.write([&](TapeBuilder& b) { b.mark(text, place); });
-      }, py::arg("text"), "A remark in the tape.")
+      .def(
+          "set_phase",
+          [](LiveBuilder& self, const PhaseWord& phase, const py::kwargs& words) {
+            const Phase next = phase_of(phase);
+            const Place place = place_of(self.tables(), words);
+            self.write([&](TapeBuilder& b) { b.set_phase(next, place); });
+          },
+          py::arg("phase"))
+      .def("begin_step",
+           [](LiveBuilder& self, const py::kwargs& words) {
+             const Place place = place_of(self.tables(), words);
+             self.write([&](TapeBuilder& b) { b.begin_step(place); });
+           })
+      .def(
+          "mark",
+          [](LiveBuilder& self, const std::string& text, const py::kwargs& words) {
+            const Place place = place_of(self.tables(), words);
+            self.write([&](TapeBuilder& b) { b.mark(text, place); });
+          },
+          py::arg("text"), "A remark in the tape.")
       .def("map_segment", &about_segment<&TapeBuilder::map_segment>, py::arg("device"),
            py::arg("segment"), py::arg("bytes"))
       .def("unmap_segment", &about_segment<&TapeBuilder::unmap_segment>, py::arg("device"),
            py::arg("segment"), py::arg("bytes"))
-      .def("region", [](std::shared_ptr<LiveBuilder> self, std::string name) {
-        return Region(std::move(self), std::move(name));
-      }, py::arg("name"), "A scope as a context manager.");
+      .def(
+          "region",
+          [](std::shared_ptr<LiveBuilder> self, std::string name) {
+            return Region(std::move(self), std::move(name));
+          },
+          py::arg("name"), "A scope as a context manager.");
 }
 
 void bind_tape_facts(BuilderClass& type) {
   type.def("set_time", &LiveBuilder::set_time, py::arg("time_ns"),
            "The time of the next event; without it each is one nanosecond after the last.")
-      .def("set_meta", [](LiveBuilder& self, const std::string& key, const std::string& value) {
-        self.tables().set_meta(key, value);
-      }, py::arg("key"), py::arg("value"))
-      .def("diagnose", [](LiveBuilder& self, std::string code, const SeverityWord& severity,
-                          std::string where, std::string message, std::int64_t count) {
-        self.diagnose({std::move(code), severity_of(severity), count, std::move(where),
-                       std::move(message)});
-      }, py::arg("code"), py::arg("severity"), py::arg("where"), py::arg("message"),
-           py::arg("count") = 1, "Notes what the source of this tape could not do right.")
-      .def("spill_to", [](LiveBuilder& self, const std::filesystem::path& path, bool keep,
-                          std::optional<bool> compressed) {
-        self.spill_to(path.string(), keep, choose_codec(compressed));
-      }, py::arg("path"), py::kw_only(), py::arg("keep") = true, py::arg("compressed") = py::none(),
-           "Writes events to a file as they come. Without keep, finish returns only the rest.")
+      .def(
+          "set_meta",
+          [](LiveBuilder& self, const std::string& key, const std::string& value) {
+            self.tables().set_meta(key, value);
+          },
+          py::arg("key"), py::arg("value"))
+      .def(
+          "diagnose",
+          [](LiveBuilder& self, std::string code, const SeverityWord& severity, std::string where,
+             std::string message, std::int64_t count) {
+            self.diagnose({std::move(code), severity_of(severity), count, std::move(where),
+                           std::move(message)});
+          },
+          py::arg("code"), py::arg("severity"), py::arg("where"), py::arg("message"),
+          py::arg("count") = 1, "Notes what the source of this tape could not do right.")
+      .def(
+          "spill_to",
+          [](LiveBuilder& self, const std::filesystem::path& path, bool keep,
+             std::optional<bool> compressed) {
+            self.spill_to(path.string(), keep, choose_codec(compressed));
+          },
+          py::arg("path"), py::kw_only(), py::arg("keep") = true,
+          py::arg("compressed") = py::none(),
+          "Writes events to a file as they come. Without keep, finish returns only the rest.")
       .def("flush", &LiveBuilder::flush, "Writes to the file what is not yet there.")
       .def("finish", &LiveBuilder::finish, "The tape; the builder is empty afterwards.");
 }
@@ -177,12 +198,13 @@ void bind_builder(py::module_& module) {
   bind_other_events(type);
   bind_tape_facts(type);
   type.def("__len__", [](const LiveBuilder& self) { return self.builder().size(); })
-      .def_property_readonly("phase", [](const LiveBuilder& self) {
-        return self.builder().phase();
-      })
-      .def_property_readonly("innermost_scope", [](const LiveBuilder& self) {
-        return decoded(self.builder().tables().scope_path(self.builder().innermost_scope()));
-      })
+      .def_property_readonly("phase",
+                             [](const LiveBuilder& self) { return self.builder().phase(); })
+      .def_property_readonly(
+          "innermost_scope",
+          [](const LiveBuilder& self) {
+            return decoded(self.builder().tables().scope_path(self.builder().innermost_scope()));
+          })
       .def("__repr__", [](const LiveBuilder& self) {
         const auto events = static_cast<std::int64_t>(self.builder().size());
         return "<TapeBuilder: " + format_count(events) + " events>";

@@ -6,8 +6,8 @@
 #include <pybind11/stl.h>
 
 #include "python/src/bindings.h"
-#include "tidemark/engine/base/units.h"
 #include "python/src/values.h"
+#include "tidemark/engine/base/units.h"
 
 namespace tidemark::python {
 namespace {
@@ -111,23 +111,18 @@ void bind_event(py::module_& module) {
       .def_property_readonly("step", [](const EventView& e) { return e.tape->step_at(e.index); })
       .def_property_readonly("device", &device)
       .def_property_readonly("stream", &stream)
-      .def_property_readonly("storage", [](const EventView& e) {
-        return subject_if(e, is_about_storage(e.row.kind));
-      })
-      .def_property_readonly("segment", [](const EventView& e) {
-        return subject_if(e, is_about_segment(e.row.kind));
-      })
+      .def_property_readonly(
+          "storage", [](const EventView& e) { return subject_if(e, is_about_storage(e.row.kind)); })
+      .def_property_readonly(
+          "segment", [](const EventView& e) { return subject_if(e, is_about_segment(e.row.kind)); })
       .def_property_readonly("text", &remark)
-      .def_property_readonly("scope", [](const EventView& e) {
-        return decoded(e.tables().scope_path(e.row.scope));
-      })
-      .def_property_readonly("op", [](const EventView& e) {
-        return decoded(e.tables().op_name(e.row.call));
-      })
+      .def_property_readonly(
+          "scope", [](const EventView& e) { return decoded(e.tables().scope_path(e.row.scope)); })
+      .def_property_readonly(
+          "op", [](const EventView& e) { return decoded(e.tables().op_name(e.row.call)); })
       .def_property_readonly("signature", &signature)
-      .def_property_readonly("source", [](const EventView& e) {
-        return decoded(e.tables().source(e.row.stack));
-      })
+      .def_property_readonly(
+          "source", [](const EventView& e) { return decoded(e.tables().source(e.row.stack)); })
       .def("__repr__", [](const EventView& e) { return decoded(describe(e)); });
 }
 
@@ -135,9 +130,10 @@ void bind_event_columns(py::module_& module) {
   py::class_<ColumnsView> type(module, "EventColumns",
                                "The columns of a tape as read-only numpy arrays, not copied.");
   type.def("__len__", [](const ColumnsView& self) { return self.tape->size(); })
-      .def("__getitem__", [](const ColumnsView& self, std::int64_t i) {
-        return event_at(self.tape, i);
-      }, py::arg("index"))
+      .def(
+          "__getitem__",
+          [](const ColumnsView& self, std::int64_t i) { return event_at(self.tape, i); },
+          py::arg("index"))
       .def("__iter__", [](const ColumnsView& self) { return EventIterator{self.tape}; })
       .def_property_readonly("columns", &column_dict, "Every column by its name.")
       .def("__repr__", [](const ColumnsView& self) {
@@ -147,9 +143,8 @@ void bind_event_columns(py::module_& module) {
   // Each column is an attribute too; an empty tape knows all their names.
   const EventColumns empty;
   empty.for_each_column([&]<class T>(const char* name, std::span<const T>) {
-    type.def_property_readonly(name, [name](const ColumnsView& self) {
-      return column_named(self, name);
-    });
+    type.def_property_readonly(
+        name, [name](const ColumnsView& self) { return column_named(self, name); });
   });
 }
 

@@ -20,11 +20,10 @@ Diagnostics restored_all(const py::tuple& state) {
 
 void bind_diagnostic(py::module_& module) {
   bind_struct<Diagnostic>(module, "Diagnostic", "One kind of problem, with its first place.",
-      field("code", &Diagnostic::code),
-      field("severity", &Diagnostic::severity),
-      field("count", &Diagnostic::count),
-      field("where", &Diagnostic::where),
-      field("message", &Diagnostic::message))
+                          field("code", &Diagnostic::code),
+                          field("severity", &Diagnostic::severity),
+                          field("count", &Diagnostic::count), field("where", &Diagnostic::where),
+                          field("message", &Diagnostic::message))
       .def("__repr__", [](const Diagnostic& d) {
         return decoded("<Diagnostic: " + counted_code(d) + ", first at " + d.where + ">");
       });
@@ -37,17 +36,22 @@ void bind_diagnostics(py::module_& module) {
   py::class_<Diagnostics> type(module, "Diagnostics", "All problems met; false when none.");
   add_reports(type)
       .def("__len__", [](const Diagnostics& d) { return d.all().size(); })
-      .def("__getitem__", [](const Diagnostics& d, std::int64_t i) {
-        return d.all()[indexed(i, d.all().size())];
-      }, py::arg("index"))
-      .def("__iter__", [](const Diagnostics& d) {
-        return py::make_iterator(d.all().begin(), d.all().end());
-      }, py::keep_alive<0, 1>())
+      .def(
+          "__getitem__",
+          [](const Diagnostics& d, std::int64_t i) { return d.all()[indexed(i, d.all().size())]; },
+          py::arg("index"))
+      .def(
+          "__iter__",
+          [](const Diagnostics& d) { return py::make_iterator(d.all().begin(), d.all().end()); },
+          py::keep_alive<0, 1>())
       .def_property_readonly("has_errors", &Diagnostics::has_errors)
-      .def("find", [](const Diagnostics& d, const std::string& code) -> std::optional<Diagnostic> {
-        const Diagnostic* found = d.find(code);
-        return found ? std::optional(*found) : std::nullopt;
-      }, py::arg("code"), "The problem of this code, or None.")
+      .def(
+          "find",
+          [](const Diagnostics& d, const std::string& code) -> std::optional<Diagnostic> {
+            const Diagnostic* found = d.find(code);
+            return found ? std::optional(*found) : std::nullopt;
+          },
+          py::arg("code"), "The problem of this code, or None.")
       .def(py::self == py::self)
       .def(py::pickle([](const Diagnostics& d) { return py::make_tuple(d.all()); }, &restored_all))
       .def("__repr__", [](const Diagnostics& d) {

@@ -23,35 +23,29 @@ DiffAnswer diff(const Tape& before, const Tape& after, std::int64_t top,
 
 void bind_diff_rows(py::module_& module) {
   bind_struct<Difference>(module, "Difference", "One thing's bytes in the two tapes.",
-      field("name", &Difference::name),
-      field("before", &Difference::before),
-      field("after", &Difference::after))
+                          field("name", &Difference::name), field("before", &Difference::before),
+                          field("after", &Difference::after))
       .def("__repr__", [](const Difference& d) {
         return decoded("<Difference: " + d.name + " " + format_change(d.after - d.before) + ">");
       });
   bind_struct<DeviceDiff>(module, "DeviceDiff", "What differs on one device.",
-      field("device", &DeviceDiff::device),
-      field("peak", &DeviceDiff::peak),
-      field("categories", &DeviceDiff::categories),
-      field("scopes", &DeviceDiff::scopes),
-      field("ops", &DeviceDiff::ops))
-      .def("__repr__", [](const DeviceDiff& d) {
-        return decoded("<DeviceDiff: " + describe(d) + ">");
-      });
+                          field("device", &DeviceDiff::device), field("peak", &DeviceDiff::peak),
+                          field("categories", &DeviceDiff::categories),
+                          field("scopes", &DeviceDiff::scopes), field("ops", &DeviceDiff::ops))
+      .def("__repr__",
+           [](const DeviceDiff& d) { return decoded("<DeviceDiff: " + describe(d) + ">"); });
 }
 
 }  // namespace
 
 void bind_diff(py::module_& module, TapeClass& tape) {
   bind_diff_rows(module);
-  auto answer = bind_struct<DiffAnswer>(module, "DiffAnswer", "Two tapes side by side.",
-      field("same", &DiffAnswer::same),
-      field("devices", &DiffAnswer::devices),
-      field("diagnostics", &DiffAnswer::diagnostics));
-  add_reports(answer)
-      .def("__repr__", [](const DiffAnswer& d) {
-        return decoded(summary("DiffAnswer", d.devices, [](auto& row) { return describe(row); }));
-      });
+  auto answer = bind_struct<DiffAnswer>(
+      module, "DiffAnswer", "Two tapes side by side.", field("same", &DiffAnswer::same),
+      field("devices", &DiffAnswer::devices), field("diagnostics", &DiffAnswer::diagnostics));
+  add_reports(answer).def("__repr__", [](const DiffAnswer& d) {
+    return decoded(summary("DiffAnswer", d.devices, [](auto& row) { return describe(row); }));
+  });
   using Release = py::call_guard<py::gil_scoped_release>;
   const py::arg_v top = py::arg("top") = 10, device = py::arg("device") = py::none(),
                   step = py::arg("step") = py::none();

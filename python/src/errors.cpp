@@ -1,8 +1,8 @@
 // tidemark.Error: the engine's one exception, with its four parts as attributes.
 #include "python/src/bindings.h"
 
-#include "tidemark/engine/base/error.h"
 #include "python/src/values.h"
+#include "tidemark/engine/base/error.h"
 
 namespace tidemark::python {
 namespace {

@@ -63,19 +63,31 @@ void bind_accounts(py::module_& module) {
   const py::arg_v order = py::arg("order") = py::none();
   py::class_<HeldAccounts, AccountsPointer>(module, "GraphAccounts",
                                             "A graph under chosen rules of counting.")
-      .def("profile", [](const HeldAccounts& self, const std::optional<Numbers>& nodes) {
-        return array_of(build_profile(self.accounts, nodes_of(nodes)));
-      }, order, "Bytes before the first node, then two levels for each computing node.")
-      .def("peak", [](const HeldAccounts& self, const std::optional<Numbers>& nodes) {
-        return find_graph_peak(self.accounts, nodes_of(nodes));
-      }, order, "The highest moment, and what is alive then.")
-      .def("tape", [](const HeldAccounts& self, const std::optional<Numbers>& nodes) {
-        return std::make_shared<Tape>(tape_of_graph(self.accounts, nodes_of(nodes)));
-      }, order, "What a run in this order would do to memory.")
+      .def(
+          "profile",
+          [](const HeldAccounts& self, const std::optional<Numbers>& nodes) {
+            return array_of(build_profile(self.accounts, nodes_of(nodes)));
+          },
+          order, "Bytes before the first node, then two levels for each computing node.")
+      .def(
+          "peak",
+          [](const HeldAccounts& self, const std::optional<Numbers>& nodes) {
+            return find_graph_peak(self.accounts, nodes_of(nodes));
+          },
+          order, "The highest moment, and what is alive then.")
+      .def(
+          "tape",
+          [](const HeldAccounts& self, const std::optional<Numbers>& nodes) {
+            return std::make_shared<Tape>(tape_of_graph(self.accounts, nodes_of(nodes)));
+          },
+          order, "What a run in this order would do to memory.")
       .def("schedule", [](AccountsPointer self) { return HeldSchedule(std::move(self)); })
-      .def("order", [](AccountsPointer self, const std::optional<Numbers>& nodes) {
-        return std::make_unique<HeldOrder>(std::move(self), nodes_of(nodes));
-      }, order);
+      .def(
+          "order",
+          [](AccountsPointer self, const std::optional<Numbers>& nodes) {
+            return std::make_unique<HeldOrder>(std::move(self), nodes_of(nodes));
+          },
+          order);
 }
 
 GraphPointer read_archive(const std::filesystem::path& path) {
@@ -98,20 +110,31 @@ py::dict hints_of(const Graph& graph) {
 template <class Class>
 void bind_nodes(Class& type) {
   const py::arg node("node");
-  type.def("inputs", [](const Graph& self, std::int64_t n) {
-        return numbers_of(self.inputs(node_at(self, n)));
-      }, node)
-      .def("outputs", [](const Graph& self, std::int64_t n) {
-        return numbers_of(self.outputs(node_at(self, n)));
-      }, node)
-      .def("name", [](const Graph& self, std::int64_t n) {
-        return decoded(self.name(node_at(self, n)));
-      }, node)
-      .def("find", [](const Graph& self, const std::string& name) {
-        return number_or_none(self.find(name));
-      }, py::arg("name"))
-      .def("compute_nodes", [](const Graph& self) { return numbers_of(recorded_order(self)); },
-           "The nodes of an order: all but inputs, constants and the output.");
+  type.def(
+          "inputs",
+          [](const Graph& self, std::int64_t n) {
+            return numbers_of(self.inputs(node_at(self, n)));
+          },
+          node)
+      .def(
+          "outputs",
+          [](const Graph& self, std::int64_t n) {
+            return numbers_of(self.outputs(node_at(self, n)));
+          },
+          node)
+      .def(
+          "name",
+          [](const Graph& self, std::int64_t n) { return decoded(self.name(node_at(self, n))); },
+          node)
+      .def(
+          "find",
+          [](const Graph& self, const std::string& name) {
+            return number_or_none(self.find(name));
+          },
+          py::arg("name"))
+      .def(
+          "compute_nodes", [](const Graph& self) { return numbers_of(recorded_order(self)); },
+          "The nodes of an order: all but inputs, constants and the output.");
 }
 
 }  // namespace

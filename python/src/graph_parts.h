@@ -5,9 +5,9 @@
 #include <pybind11/stl.h>
 
 #include "python/src/bindings.h"
+#include "python/src/values.h"
 #include "tidemark/engine/graph/order.h"
 #include "tidemark/engine/graph/schedule.h"
-#include "python/src/values.h"
 
 namespace tidemark::python {
 

@@ -23,38 +23,34 @@ LifetimesOptions lifetimes_options(std::int64_t top, std::optional<std::string> 
 
 void bind_lifetime_rows(py::module_& module) {
   bind_struct<Lifetime>(module, "Lifetime", "One storage from birth to death.",
-      field("storage", &Lifetime::storage),
-      field("died", &Lifetime::died),
-      field("events", &Lifetime::events),
-      field("time_ns", &Lifetime::time_ns),
-      field("span", &Lifetime::span))
+                        field("storage", &Lifetime::storage), field("died", &Lifetime::died),
+                        field("events", &Lifetime::events), field("time_ns", &Lifetime::time_ns),
+                        field("span", &Lifetime::span))
       .def("__repr__", [](const Lifetime& life) {
         return "<Lifetime: storage " + std::to_string(life.storage.storage) + ", " +
                format_bytes(life.storage.allocated_bytes) + " for " + format_count(life.events) +
                " events>";
       });
   bind_struct<LifetimeGroup>(module, "LifetimeGroup", "Storages of one category and span.",
-      field("category", &LifetimeGroup::category),
-      field("span", &LifetimeGroup::span),
-      field("count", &LifetimeGroup::count),
-      field("allocated_bytes", &LifetimeGroup::allocated_bytes),
-      field("largest_bytes", &LifetimeGroup::largest_bytes),
-      field("mean_events", &LifetimeGroup::mean_events))
-      .def("__repr__", [](const LifetimeGroup& group) {
-        return "<LifetimeGroup: " + describe(group) + ">";
-      });
+                             field("category", &LifetimeGroup::category),
+                             field("span", &LifetimeGroup::span),
+                             field("count", &LifetimeGroup::count),
+                             field("allocated_bytes", &LifetimeGroup::allocated_bytes),
+                             field("largest_bytes", &LifetimeGroup::largest_bytes),
+                             field("mean_events", &LifetimeGroup::mean_events))
+      .def("__repr__",
+           [](const LifetimeGroup& group) { return "<LifetimeGroup: " + describe(group) + ">"; });
 }
 
 void bind_lifetime_answer(py::module_& module) {
   auto answer = bind_struct<LifetimesAnswer>(module, "LifetimesAnswer", "Who lives how long.",
-      field("storages", &LifetimesAnswer::storages),
-      field("groups", &LifetimesAnswer::groups),
-      field("heaviest", &LifetimesAnswer::heaviest),
-      field("diagnostics", &LifetimesAnswer::diagnostics));
-  add_reports(answer)
-      .def("__repr__", [](const LifetimesAnswer& lives) {
-        return "<LifetimesAnswer: " + format_count(lives.storages) + " storages>";
-      });
+                                             field("storages", &LifetimesAnswer::storages),
+                                             field("groups", &LifetimesAnswer::groups),
+                                             field("heaviest", &LifetimesAnswer::heaviest),
+                                             field("diagnostics", &LifetimesAnswer::diagnostics));
+  add_reports(answer).def("__repr__", [](const LifetimesAnswer& lives) {
+    return "<LifetimesAnswer: " + format_count(lives.storages) + " storages>";
+  });
 }
 
 }  // namespace

@@ -23,22 +23,17 @@ OverviewOptions overview_options(std::int64_t top, std::int64_t depth, std::int6
 }  // namespace
 
 void bind_overview(py::module_& module, TapeClass& tape) {
-  auto answer = bind_struct<Overview>(module, "Overview", "Verdict, peak, scopes and timeline.",
-      field("run", &Overview::run),
-      field("verdict", &Overview::verdict),
-      field("not_covered", &Overview::not_covered),
-      field("meta", &Overview::meta),
-      field("events", &Overview::events),
-      field("steps", &Overview::steps),
-      field("peak", &Overview::peak),
-      field("scopes", &Overview::scopes),
-      field("timeline", &Overview::timeline),
+  auto answer = bind_struct<Overview>(
+      module, "Overview", "Verdict, peak, scopes and timeline.", field("run", &Overview::run),
+      field("verdict", &Overview::verdict), field("not_covered", &Overview::not_covered),
+      field("meta", &Overview::meta), field("events", &Overview::events),
+      field("steps", &Overview::steps), field("peak", &Overview::peak),
+      field("scopes", &Overview::scopes), field("timeline", &Overview::timeline),
       field("diagnostics", &Overview::diagnostics));
-  add_reports(answer)
-      .def("__repr__", [](const Overview& o) {
-        return decoded("<Overview: " + format_count(o.events) + " events, " +
-                       format_count(o.steps) + " steps>");
-      });
+  add_reports(answer).def("__repr__", [](const Overview& o) {
+    return decoded("<Overview: " + format_count(o.events) + " events, " + format_count(o.steps) +
+                   " steps>");
+  });
   bind_analysis(module, tape, {"find_overview", "report"}, &find_overview, &overview_options,
                 "The first look at a tape: verdict, peak, scopes and timeline together.",
                 py::kw_only(), py::arg("top") = 10, py::arg("depth") = 3,

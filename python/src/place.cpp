@@ -7,8 +7,8 @@
 #include <array>
 #include <string>
 
-#include "tidemark/engine/base/error.h"
 #include "python/src/words.h"
+#include "tidemark/engine/base/error.h"
 
 namespace tidemark::python {
 namespace {

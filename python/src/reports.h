@@ -9,10 +9,10 @@
 #include <optional>
 #include <string>
 
-#include "tidemark/engine/reports/json.h"
-#include "tidemark/engine/reports/text.h"
 #include "python/src/values.h"
 #include "python/src/words.h"
+#include "tidemark/engine/reports/json.h"
+#include "tidemark/engine/reports/text.h"
 
 namespace tidemark::python {
 
@@ -26,10 +26,10 @@ inline std::size_t terminal_columns() {
 
 template <class Answer>
 py::str answer_text(const Answer& answer, std::optional<std::int64_t> width, bool colour,
-                    const std::string& units, const std::string& detail,
-                    const std::string& tape) {
+                    const std::string& units, const std::string& detail, const std::string& tape) {
   const std::size_t columns = width ? counted(*width, "width", 1) : terminal_columns();
-  return decoded(text_report(answer, {columns, colour, units_of(units), detail_of(detail), 0, tape}));
+  return decoded(
+      text_report(answer, {columns, colour, units_of(units), detail_of(detail), 0, tape}));
 }
 
 template <class Answer>
@@ -58,11 +58,15 @@ py::class_<Answer, Options...>& add_reports(py::class_<Answer, Options...>& type
            py::arg("tape") = "",
            "The tables that str() gives, with another width, with colour, in fixed units, or with "
            "more detail: brief, modules or full. `tape` is a file to name in what to ask next.")
-      .def("to_json", [](const Answer& answer) { return decoded(json_report(answer)); },
-           "The same content for machines; the field schema_version says which form.")
-      .def("to_dict", [](const Answer& answer) {
-        return py::module_::import("json").attr("loads")(decoded(json_report(answer)));
-      }, "What to_json holds, as dictionaries and lists.");
+      .def(
+          "to_json", [](const Answer& answer) { return decoded(json_report(answer)); },
+          "The same content for machines; the field schema_version says which form.")
+      .def(
+          "to_dict",
+          [](const Answer& answer) {
+            return py::module_::import("json").attr("loads")(decoded(json_report(answer)));
+          },
+          "What to_json holds, as dictionaries and lists.");
 }
 
 // "<PeakAnswer: cuda:0 3.71 GiB, cpu 12 B>"

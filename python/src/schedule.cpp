@@ -43,17 +43,27 @@ auto asking(bool (Order::*can)(NodeId, NodeId) const) {
 void bind_schedule(py::module_& module) {
   py::class_<HeldSchedule>(module, "Schedule",
                            "Nodes chosen one at a time. A level is (bytes, peak).")
-      .def("schedule", [](HeldSchedule& self, std::int64_t node) {
-        return level_of(self.schedule.schedule(node_at(*self.accounts->graph, node)));
-      }, py::arg("node"), "The level after this node.")
+      .def(
+          "schedule",
+          [](HeldSchedule& self, std::int64_t node) {
+            return level_of(self.schedule.schedule(node_at(*self.accounts->graph, node)));
+          },
+          py::arg("node"), "The level after this node.")
       .def("schedule_all", &schedule_all, py::arg("nodes"), "One row (bytes, peak) for each node.")
-      .def("what_if", [](const HeldSchedule& self, std::int64_t node) {
-        return level_of(self.schedule.what_if(node_at(*self.accounts->graph, node)));
-      }, py::arg("node"), "What schedule would return; nothing is changed.")
-      .def("undo", [](HeldSchedule& self) { self.schedule.undo(); }, "Takes the last choice back.")
-      .def("is_ready", [](const HeldSchedule& self, std::int64_t node) {
-        return self.schedule.is_ready(node_at(*self.accounts->graph, node));
-      }, py::arg("node"), "Whether all its inputs are there.")
+      .def(
+          "what_if",
+          [](const HeldSchedule& self, std::int64_t node) {
+            return level_of(self.schedule.what_if(node_at(*self.accounts->graph, node)));
+          },
+          py::arg("node"), "What schedule would return; nothing is changed.")
+      .def(
+          "undo", [](HeldSchedule& self) { self.schedule.undo(); }, "Takes the last choice back.")
+      .def(
+          "is_ready",
+          [](const HeldSchedule& self, std::int64_t node) {
+            return self.schedule.is_ready(node_at(*self.accounts->graph, node));
+          },
+          py::arg("node"), "Whether all its inputs are there.")
       .def_property_readonly("bytes", [](const HeldSchedule& s) { return s.schedule.now().bytes; })
       .def_property_readonly("peak", [](const HeldSchedule& s) { return s.schedule.now().peak; })
       .def_property_readonly("nodes",

@@ -19,25 +19,20 @@ ScopesOptions scopes_options(std::int64_t depth, bool per_call, std::optional<st
 
 void bind_calls(py::module_& module) {
   bind_struct<ScopeBytes>(module, "ScopeBytes", "One device's bytes around and inside calls.",
-      field("device", &ScopeBytes::device),
-      field("before", &ScopeBytes::before),
-      field("after", &ScopeBytes::after),
-      field("peak", &ScopeBytes::peak),
-      field("grown", &ScopeBytes::grown),
-      field("peak_categories", &ScopeBytes::peak_categories),
-      field("peak_event", &ScopeBytes::peak_event))
+                          field("device", &ScopeBytes::device),
+                          field("before", &ScopeBytes::before), field("after", &ScopeBytes::after),
+                          field("peak", &ScopeBytes::peak), field("grown", &ScopeBytes::grown),
+                          field("peak_categories", &ScopeBytes::peak_categories),
+                          field("peak_event", &ScopeBytes::peak_event))
       .def("__repr__", [](const ScopeBytes& b) {
         return decoded("<ScopeBytes: " + b.device + " peak " + format_bytes(b.peak) + ">");
       });
-  bind_struct<ScopeCalls>(module, "ScopeCalls", "One call of a scope, or all its calls in a phase.",
-      field("phase", &ScopeCalls::phase),
-      field("calls", &ScopeCalls::calls),
-      field("first_call", &ScopeCalls::first_call),
-      field("first_event", &ScopeCalls::first_event),
-      field("last_event", &ScopeCalls::last_event),
-      field("input_bytes", &ScopeCalls::input_bytes),
-      field("output_bytes", &ScopeCalls::output_bytes),
-      field("devices", &ScopeCalls::devices))
+  bind_struct<ScopeCalls>(
+      module, "ScopeCalls", "One call of a scope, or all its calls in a phase.",
+      field("phase", &ScopeCalls::phase), field("calls", &ScopeCalls::calls),
+      field("first_call", &ScopeCalls::first_call), field("first_event", &ScopeCalls::first_event),
+      field("last_event", &ScopeCalls::last_event), field("input_bytes", &ScopeCalls::input_bytes),
+      field("output_bytes", &ScopeCalls::output_bytes), field("devices", &ScopeCalls::devices))
       .def("__repr__", [](const ScopeCalls& c) {
         return std::string("<ScopeCalls: ").append(name_of(c.phase)) + " x" +
                std::to_string(c.calls) + ">";
@@ -46,21 +41,17 @@ void bind_calls(py::module_& module) {
 
 void bind_scopes_answer(py::module_& module) {
   bind_struct<ScopeFacts>(module, "ScopeFacts", "What one scope does to memory.",
-      field("path", &ScopeFacts::path),
-      field("depth", &ScopeFacts::depth),
-      field("parameter_bytes", &ScopeFacts::parameter_bytes),
-      field("buffer_bytes", &ScopeFacts::buffer_bytes),
-      field("phases", &ScopeFacts::phases),
-      field("calls", &ScopeFacts::calls))
+                          field("path", &ScopeFacts::path), field("depth", &ScopeFacts::depth),
+                          field("parameter_bytes", &ScopeFacts::parameter_bytes),
+                          field("buffer_bytes", &ScopeFacts::buffer_bytes),
+                          field("phases", &ScopeFacts::phases), field("calls", &ScopeFacts::calls))
       .def("__repr__", [](const ScopeFacts& s) { return decoded("<ScopeFacts: " + s.path + ">"); });
   auto answer = bind_struct<ScopesAnswer>(
       module, "ScopesAnswer", "Every scope: before, after, peak.",
-      field("scopes", &ScopesAnswer::scopes),
-      field("diagnostics", &ScopesAnswer::diagnostics));
-  add_reports(answer)
-      .def("__repr__", [](const ScopesAnswer& scopes) {
-        return decoded(summary("ScopesAnswer", scopes.scopes, [](auto& s) { return s.path; }));
-      });
+      field("scopes", &ScopesAnswer::scopes), field("diagnostics", &ScopesAnswer::diagnostics));
+  add_reports(answer).def("__repr__", [](const ScopesAnswer& scopes) {
+    return decoded(summary("ScopesAnswer", scopes.scopes, [](auto& s) { return s.path; }));
+  });
 }
 
 }  // namespace

@@ -82,9 +82,7 @@ struct WordField {
     type.def_property_readonly(
         name, [member = member](const T& self) { return decoded(name_of(self.*member)); });
   }
-  py::object keep(const T& self) const {
-    return py::int_(static_cast<std::size_t>(self.*member));
-  }
+  py::object keep(const T& self) const { return py::int_(static_cast<std::size_t>(self.*member)); }
   void restore(T& self, py::handle value) const {
     const auto number = value.cast<std::size_t>();
     if (number >= count) refuse_pickle();
@@ -122,9 +120,9 @@ py::class_<T> bind_struct(py::module_& module, const char* name, const char* doc
   py::class_<T> type(module, name, doc);
   (fields.define(type), ...);
   type.def(py::self == py::self);
-  type.def(py::pickle(
-      [fields...](const T& self) { return py::make_tuple(fields.keep(self)...); },
-      [fields...](const py::tuple& state) { return restored<T>(state, fields...); }));
+  type.def(
+      py::pickle([fields...](const T& self) { return py::make_tuple(fields.keep(self)...); },
+                 [fields...](const py::tuple& state) { return restored<T>(state, fields...); }));
   return type;
 }
 

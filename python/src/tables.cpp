@@ -51,14 +51,18 @@ void bind_tables(py::module_& module) {
   py::class_<Tables>(module, "Tables", "What the numbers in the columns point into.")
       .def_property_readonly("devices", &Tables::devices)
       .def_property_readonly("streams", &Tables::streams)
-      .def_property_readonly("scopes", [](const Tables& t) {
-        return listed(t.scopes(), [&](const Scope& s) { return decoded(t.strings[s.path]); });
-      })
-      .def_property_readonly("calls", [](const Tables& t) {
-        return listed(t.calls(), [&](const Call& c) {
-          return py::make_tuple(decoded(t.strings[c.op]), decoded(t.strings[c.signature]));
-        });
-      })
+      .def_property_readonly(
+          "scopes",
+          [](const Tables& t) {
+            return listed(t.scopes(), [&](const Scope& s) { return decoded(t.strings[s.path]); });
+          })
+      .def_property_readonly("calls",
+                             [](const Tables& t) {
+                               return listed(t.calls(), [&](const Call& c) {
+                                 return py::make_tuple(decoded(t.strings[c.op]),
+                                                       decoded(t.strings[c.signature]));
+                               });
+                             })
       .def_property_readonly("sources", &sources)
       .def("frames", &frames, py::arg("stack"),
            "The source lines of a stack as (file, line, function), innermost first.");

@@ -6,15 +6,15 @@
 
 #include "python/src/bindings.h"
 #include "python/src/codec.h"
+#include "python/src/values.h"
 #include "tidemark/engine/base/units.h"
+#include "tidemark/engine/replay/verify.h"
 #include "tidemark/engine/tape/file_writer.h"
 #include "tidemark/engine/tape/open.h"
 #include "tidemark/engine/tape/text_reader.h"
 #include "tidemark/engine/tape/text_writer.h"
-#include "tidemark/engine/replay/verify.h"
 #include "tidemark/readers/catalogue.h"
 #include "tidemark/readers/codec.h"
-#include "python/src/values.h"
 
 namespace tidemark::python {
 namespace {
@@ -68,8 +68,9 @@ std::string describe(const Tape& tape) {
 }  // namespace
 
 void bind_tape(py::module_& module, TapeClass& tape) {
-  module.def("_open_file", &open, py::arg("path"), Release(),
-             "Opens a tape, text or binary, or an exported model. Error says what other files are.");
+  module.def(
+      "_open_file", &open, py::arg("path"), Release(),
+      "Opens a tape, text or binary, or an exported model. Error says what other files are.");
   module.def("read_text", &read_tape_text, py::arg("text"), py::arg("name") = "text", Release(),
              "Reads the text form of a tape; errors name the line and the column.");
   module.def("read_bytes", &read_bytes, py::arg("data"), py::arg("name") = "bytes",
@@ -80,9 +81,12 @@ void bind_tape(py::module_& module, TapeClass& tape) {
       .def("save", &save, py::arg("path"), py::kw_only(), py::arg("compressed") = py::none(),
            Release(), "Writes the binary form; compressed where the build can, unless told.")
       .def("to_text", &to_text, "The text form: one event a line, read back by read_text.")
-      .def("step_at", [](const Tape& self, std::int64_t event) {
-        return self.step_at(indexed(event, self.size()));
-      }, py::arg("event"), "The step an event belongs to; 0 is what comes before step 1.")
+      .def(
+          "step_at",
+          [](const Tape& self, std::int64_t event) {
+            return self.step_at(indexed(event, self.size()));
+          },
+          py::arg("event"), "The step an event belongs to; 0 is what comes before step 1.")
       .def_property_readonly("tables", &Tape::tables)
       .def_property_readonly("devices", &device_names)
       .def_property_readonly("steps", &Tape::step_count)

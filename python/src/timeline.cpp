@@ -10,8 +10,8 @@ namespace tidemark::python {
 namespace {
 
 std::string describe(const DeviceTimeline& timeline) {
-  return timeline.device + " " +
-         format_count(static_cast<std::int64_t>(timeline.points.size())) + " points";
+  return timeline.device + " " + format_count(static_cast<std::int64_t>(timeline.points.size())) +
+         " points";
 }
 
 TimelineOptions timeline_options(std::int64_t columns, const AxisWord& by,
@@ -56,20 +56,17 @@ py::dict columns(const py::object& self) {
 void bind_points(py::module_& module) {
   bind_struct<TimelinePoint>(
       module, "TimelinePoint", "A change, or a column of many, as it was at its highest.",
-      field("event", &TimelinePoint::event),
-      field("time_ns", &TimelinePoint::time_ns),
-      field("step", &TimelinePoint::step),
-      field("phase", &TimelinePoint::phase),
-      field("lowest", &TimelinePoint::lowest),
-      field("highest", &TimelinePoint::highest),
+      field("event", &TimelinePoint::event), field("time_ns", &TimelinePoint::time_ns),
+      field("step", &TimelinePoint::step), field("phase", &TimelinePoint::phase),
+      field("lowest", &TimelinePoint::lowest), field("highest", &TimelinePoint::highest),
       field("categories", &TimelinePoint::categories))
       .def("__repr__", [](const TimelinePoint& p) {
-        return "<TimelinePoint: event " + std::to_string(p.event) + ", " +
-               format_bytes(p.highest) + ">";
+        return "<TimelinePoint: event " + std::to_string(p.event) + ", " + format_bytes(p.highest) +
+               ">";
       });
   bind_struct<DeviceTimeline>(module, "DeviceTimeline", "The points of one device, in order.",
-      field("device", &DeviceTimeline::device),
-      field("points", &DeviceTimeline::points))
+                              field("device", &DeviceTimeline::device),
+                              field("points", &DeviceTimeline::points))
       .def_property_readonly("columns", &columns,
                              "Each field as a numpy view; categories by their number.")
       .def("__repr__", [](const DeviceTimeline& t) {
@@ -78,16 +75,14 @@ void bind_points(py::module_& module) {
 }
 
 void bind_timeline_answer(py::module_& module) {
-  auto answer = bind_struct<TimelineAnswer>(module, "TimelineAnswer", "Bytes over events or time.",
-      field("axis", &TimelineAnswer::axis),
-      field("first", &TimelineAnswer::first),
-      field("last", &TimelineAnswer::last),
+  auto answer = bind_struct<TimelineAnswer>(
+      module, "TimelineAnswer", "Bytes over events or time.", field("axis", &TimelineAnswer::axis),
+      field("first", &TimelineAnswer::first), field("last", &TimelineAnswer::last),
       field("devices", &TimelineAnswer::devices),
       field("diagnostics", &TimelineAnswer::diagnostics));
-  add_reports(answer)
-      .def("__repr__", [](const TimelineAnswer& t) {
-        return decoded(summary("TimelineAnswer", t.devices, [](auto& d) { return describe(d); }));
-      });
+  add_reports(answer).def("__repr__", [](const TimelineAnswer& t) {
+    return decoded(summary("TimelineAnswer", t.devices, [](auto& d) { return describe(d); }));
+  });
 }
 
 }  // namespace

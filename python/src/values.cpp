@@ -8,8 +8,8 @@
 namespace tidemark::python {
 
 py::str decoded(std::string_view text) {
-  PyObject* decoded = PyUnicode_DecodeUTF8(text.data(), static_cast<py::ssize_t>(text.size()),
-                                           "replace");
+  PyObject* decoded =
+      PyUnicode_DecodeUTF8(text.data(), static_cast<py::ssize_t>(text.size()), "replace");
   if (!decoded) throw py::error_already_set();
   return py::reinterpret_steal<py::str>(decoded);
 }
@@ -22,9 +22,9 @@ py::dict by_category(const CategoryBytes& bytes) {
 
 std::size_t counted(std::int64_t value, const char* name, std::int64_t least) {
   if (value < least)
-    throw Error(ErrorCode::BadArgument,
-                std::string(name) + " must be at least " + std::to_string(least) + ", not " +
-                    std::to_string(value));
+    throw Error(ErrorCode::BadArgument, std::string(name) + " must be at least " +
+                                            std::to_string(least) + ", not " +
+                                            std::to_string(value));
   return static_cast<std::size_t>(value);
 }
 

@@ -10,32 +10,26 @@ namespace {
 VerdictOptions verdict_options(std::optional<GpuFacts> gpu) { return {std::move(gpu)}; }
 
 void bind_run(py::module_& module) {
-  bind_struct<GpuFacts>(module, "GpuFacts", "A GPU, as far as a verdict needs it.",
-      field("name", &GpuFacts::name),
-      field("memory_bytes", &GpuFacts::memory_bytes),
-      field("capability", &GpuFacts::capability))
+  bind_struct<GpuFacts>(
+      module, "GpuFacts", "A GPU, as far as a verdict needs it.", field("name", &GpuFacts::name),
+      field("memory_bytes", &GpuFacts::memory_bytes), field("capability", &GpuFacts::capability))
       .def(py::init([](std::string name, std::int64_t memory_bytes, std::string capability) {
              return GpuFacts{std::move(name), memory_bytes, std::move(capability)};
            }),
            py::arg("name"), py::arg("memory_bytes"), py::arg("capability") = "");
-  bind_struct<OutOfMemory>(module, "OutOfMemory", "The first request that the GPU could not meet.",
-      field("device", &OutOfMemory::device),
-      field("wanted_bytes", &OutOfMemory::wanted_bytes),
-      field("allocated_bytes", &OutOfMemory::allocated_bytes),
-      field("at", &OutOfMemory::at));
+  bind_struct<OutOfMemory>(
+      module, "OutOfMemory", "The first request that the GPU could not meet.",
+      field("device", &OutOfMemory::device), field("wanted_bytes", &OutOfMemory::wanted_bytes),
+      field("allocated_bytes", &OutOfMemory::allocated_bytes), field("at", &OutOfMemory::at));
   bind_struct<RunFacts>(module, "RunFacts", "What a tape says of the run it was written by.",
-      field("kind", &RunFacts::kind),
-      word("ended", &RunFacts::end, kRunEndCount),
-      field("failure", &RunFacts::failure),
-      field("steps", &RunFacts::steps),
-      field("ops", &RunFacts::ops),
-      field("wall_seconds", &RunFacts::wall_seconds),
-      field("torch_version", &RunFacts::torch_version),
-      field("rank", &RunFacts::rank),
-      field("world_size", &RunFacts::world_size),
-      field("gpu", &RunFacts::gpu),
-      field("used_matmul", &RunFacts::used_matmul),
-      field("out_of_memory", &RunFacts::out_of_memory));
+                        field("kind", &RunFacts::kind), word("ended", &RunFacts::end, kRunEndCount),
+                        field("failure", &RunFacts::failure), field("steps", &RunFacts::steps),
+                        field("ops", &RunFacts::ops),
+                        field("wall_seconds", &RunFacts::wall_seconds),
+                        field("torch_version", &RunFacts::torch_version),
+                        field("rank", &RunFacts::rank), field("world_size", &RunFacts::world_size),
+                        field("gpu", &RunFacts::gpu), field("used_matmul", &RunFacts::used_matmul),
+                        field("out_of_memory", &RunFacts::out_of_memory));
 }
 
 }  // namespace
@@ -43,19 +37,15 @@ void bind_run(py::module_& module) {
 void bind_verdict(py::module_& module, TapeClass& tape) {
   bind_run(module);
   bind_struct<BudgetItem>(module, "BudgetItem", "One part of what nvidia-smi will show.",
-      field("name", &BudgetItem::name),
-      field("bytes", &BudgetItem::bytes),
-      word("evidence", &BudgetItem::evidence, kEvidenceCount),
-      field("reason", &BudgetItem::reason));
+                          field("name", &BudgetItem::name), field("bytes", &BudgetItem::bytes),
+                          word("evidence", &BudgetItem::evidence, kEvidenceCount),
+                          field("reason", &BudgetItem::reason));
   auto answer = bind_struct<VerdictAnswer>(
       module, "VerdictAnswer", "Whether a run fits a GPU, and why.",
       word("verdict", &VerdictAnswer::verdict, kVerdictCount),
-      field("reason", &VerdictAnswer::reason),
-      field("gpu", &VerdictAnswer::gpu),
-      field("device", &VerdictAnswer::device),
-      field("tensor_bytes", &VerdictAnswer::tensor_bytes),
-      field("budget_bytes", &VerdictAnswer::budget_bytes),
-      field("budget", &VerdictAnswer::budget),
+      field("reason", &VerdictAnswer::reason), field("gpu", &VerdictAnswer::gpu),
+      field("device", &VerdictAnswer::device), field("tensor_bytes", &VerdictAnswer::tensor_bytes),
+      field("budget_bytes", &VerdictAnswer::budget_bytes), field("budget", &VerdictAnswer::budget),
       field("diagnostics", &VerdictAnswer::diagnostics));
   add_reports(answer)
       .def_property_readonly("fits", &VerdictAnswer::fits)
@@ -66,8 +56,7 @@ void bind_verdict(py::module_& module, TapeClass& tape) {
       });
   auto several = bind_struct<VerdictsAnswer>(
       module, "VerdictsAnswer", "One program on several GPUs.",
-      field("gpus", &VerdictsAnswer::gpus),
-      field("diagnostics", &VerdictsAnswer::diagnostics));
+      field("gpus", &VerdictsAnswer::gpus), field("diagnostics", &VerdictsAnswer::diagnostics));
   add_reports(several).def(py::init([](std::vector<VerdictAnswer> gpus) {
                              return VerdictsAnswer{.gpus = std::move(gpus)};
                            }),

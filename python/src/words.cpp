@@ -4,9 +4,9 @@
 #include <pybind11/native_enum.h>
 
 #include "python/src/bindings.h"
+#include "python/src/values.h"
 #include "tidemark/engine/analyses/lifetimes.h"
 #include "tidemark/engine/base/error.h"
-#include "python/src/values.h"
 
 namespace tidemark::python {
 namespace {
@@ -43,9 +43,11 @@ void speak(py::module_& module, const char* name, std::string_view (*word)(Enum)
   py::object type = module.attr(name);
   py::cpp_function say([word](Enum member) { return decoded(word(member)); }, py::is_method(type),
                        py::name("__str__"));
-  py::cpp_function format([word](Enum member, const py::str& spec) {
-    return decoded(word(member)).attr("__format__")(spec);
-  }, py::is_method(type), py::name("__format__"));
+  py::cpp_function format(
+      [word](Enum member, const py::str& spec) {
+        return decoded(word(member)).attr("__format__")(spec);
+      },
+      py::is_method(type), py::name("__format__"));
   type.attr("__str__") = say;
   type.attr("__format__") = format;
 }
@@ -150,8 +152,9 @@ Detail detail_of(const std::string& name) {
 }
 
 void bind_words(py::module_& module) {
-  module.def("format_bytes", [](std::int64_t bytes) { return format_bytes(bytes); },
-             py::arg("bytes"), "A byte count as reports write it: 3.71 GiB.");
+  module.def(
+      "format_bytes", [](std::int64_t bytes) { return format_bytes(bytes); }, py::arg("bytes"),
+      "A byte count as reports write it: 3.71 GiB.");
   bind_category(module);
   bind_phase(module);
   bind_kind(module);

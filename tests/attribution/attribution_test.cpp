@@ -206,8 +206,7 @@ TEST(Attribution, FindsThePeakOfEveryWindowAsASlowTwinDoes) {
       attribution.take(note(NoteKind::Born, next, alive[next]));
       next += 8;
       attribution.take(note(NoteKind::OperatorEnded));
-      for (Twin& twin : open)
-        twin.highest = std::max(twin.highest, total(attribution.current()));
+      for (Twin& twin : open) twin.highest = std::max(twin.highest, total(attribution.current()));
     } else if (what < 8 && !alive.empty()) {
       attribution.take(note(NoteKind::Died, alive.begin()->first));
       alive.erase(alive.begin());
@@ -252,9 +251,9 @@ TEST(ModuleBook, RecordsTheStatesOfACall) {
   book.begin_backward(module, 0);
   book.end_backward(module);
   const ModuleStats& stats = book.stats(module);
-  const std::vector<ModuleState> order = {ModuleState::PeakForward,  ModuleState::PreForward,
-                                          ModuleState::PostForward,  ModuleState::PeakBackward,
-                                          ModuleState::PreBackward,  ModuleState::PostBackward};
+  const std::vector<ModuleState> order = {ModuleState::PeakForward, ModuleState::PreForward,
+                                          ModuleState::PostForward, ModuleState::PeakBackward,
+                                          ModuleState::PreBackward, ModuleState::PostBackward};
   EXPECT_EQ(stats.order, order);
   EXPECT_EQ(total(stats.snapshots[static_cast<int>(ModuleState::PeakForward)][0]), 100);
   EXPECT_EQ(total(stats.snapshots[static_cast<int>(ModuleState::PostForward)][0]), 0);

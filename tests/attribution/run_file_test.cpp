@@ -20,7 +20,9 @@ std::string path_in_temporary_folder(const char* name) {
   return (std::filesystem::temp_directory_path() / (std::to_string(getpid()) + name)).string();
 }
 
-std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
+std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
 
 std::string text_of(const std::vector<std::byte>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

@@ -8,9 +8,9 @@
 #include "tidemark/engine/analyses/peak.h"
 #include "tidemark/engine/analyses/scopes.h"
 #include "tidemark/engine/analyses/timeline.h"
+#include "tidemark/engine/replay/verify.h"
 #include "tidemark/engine/reports/json.h"
 #include "tidemark/engine/reports/text.h"
-#include "tidemark/engine/replay/verify.h"
 
 namespace tidemark::test {
 namespace {

@@ -151,13 +151,12 @@ void an_order_under_moves_equals_a_new_profile(const Sample& sample) {
 }  // namespace
 
 std::vector<Property> graph_properties() {
-  return {{"a profile equals a slow walk", a_profile_equals_a_slow_walk},
-          {"the peak of a graph names all that is alive",
-           the_peak_of_a_graph_names_all_that_is_alive},
-          {"a schedule equals the profile of its order",
-           a_schedule_equals_the_profile_of_its_order},
-          {"an order that breaks an edge is refused", an_order_that_breaks_an_edge_is_refused},
-          {"an order under moves equals a new profile", an_order_under_moves_equals_a_new_profile}};
+  return {
+      {"a profile equals a slow walk", a_profile_equals_a_slow_walk},
+      {"the peak of a graph names all that is alive", the_peak_of_a_graph_names_all_that_is_alive},
+      {"a schedule equals the profile of its order", a_schedule_equals_the_profile_of_its_order},
+      {"an order that breaks an edge is refused", an_order_that_breaks_an_edge_is_refused},
+      {"an order under moves equals a new profile", an_order_under_moves_equals_a_new_profile}};
 }
 
 }  // namespace tidemark::test

@@ -31,8 +31,10 @@ void live_answers_are_those_of_the_tape_so_far(const Sample& sample) {
   switch (sample.seed % 5) {
     case 0: return check_live<PeakAccumulator>(sample, [](auto& t) { return find_peak(t); });
     case 1: return check_live<ScopesAccumulator>(sample, [](auto& t) { return find_scopes(t); });
-    case 2: return check_live<TimelineAccumulator>(sample, [](auto& t) { return find_timeline(t); });
-    case 3: return check_live<LifetimesAccumulator>(sample, [](auto& t) { return find_lifetimes(t); });
+    case 2:
+      return check_live<TimelineAccumulator>(sample, [](auto& t) { return find_timeline(t); });
+    case 3:
+      return check_live<LifetimesAccumulator>(sample, [](auto& t) { return find_lifetimes(t); });
     default: return check_live<LeaksAccumulator>(sample, [](auto& t) { return find_leaks(t); });
   }
 }

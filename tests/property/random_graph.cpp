@@ -24,8 +24,8 @@ struct Writer {
     std::vector<NodeId> chosen;
     for (std::uint64_t i = random.below(4); i > 0 && !nodes.empty(); --i) {
       // Mostly near ones, as in models.
-      const std::size_t reach = random.chance(0.7) ? std::min<std::size_t>(4, nodes.size())
-                                                   : nodes.size();
+      const std::size_t reach =
+          random.chance(0.7) ? std::min<std::size_t>(4, nodes.size()) : nodes.size();
       const std::size_t back = random.below(reach);
       chosen.push_back(nodes[nodes.size() - 1 - back]);
     }
@@ -41,8 +41,8 @@ struct Writer {
     }
     // A view that shares a storage with another node, but no edge.
     if (builder.so_far().storage_count() > 0 && random.chance(0.05))
-      results.push_back(StorageId(
-          static_cast<std::uint32_t>(random.below(builder.so_far().storage_count()))));
+      results.push_back(
+          StorageId(static_cast<std::uint32_t>(random.below(builder.so_far().storage_count()))));
     return results;
   }
 
@@ -80,8 +80,7 @@ struct Writer {
 Graph random_graph(Random& random, std::size_t most_nodes) {
   Writer writer{random, {}, {}, {}};
   Dimensions& dimensions = writer.builder.dimensions();
-  dimensions[dimensions.number_of("batch")] = {
-      .name = "batch", .hint = 8, .lower = 1, .upper = {}};
+  dimensions[dimensions.number_of("batch")] = {.name = "batch", .hint = 8, .lower = 1, .upper = {}};
   for (std::uint64_t i = random.below(4); i > 0; --i) writer.add(NodeKind::Input);
   for (std::uint64_t i = random.below(most_nodes); i > 0; --i)
     writer.add(random.chance(0.05) ? NodeKind::Constant : NodeKind::Compute);

@@ -9,10 +9,11 @@ namespace {
 
 constexpr std::array<const char*, 4> kDevices = {"cpu", "cuda:0", "cuda:1", "mps:0"};
 constexpr std::array<const char*, 12> kScopes = {
-    "model",        "model.layers.0", "model.layers.1", "model.layers.2",
-    "layers.10",    "layers.2",       "layers.2.attn",  "head",
-    "my region",    "-",              "a..b",           "layers.2.attn.out"};
-constexpr std::array<const char*, 5> kOps = {"aten::mm", "aten::empty", "aten::add_", "my op", "x=y"};
+    "model",    "model.layers.0",   "model.layers.1", "model.layers.2", "layers.10",
+    "layers.2", "layers.2.attn",    "head",           "my region",      "-",
+    "a..b",     "layers.2.attn.out"};
+constexpr std::array<const char*, 5> kOps = {"aten::mm", "aten::empty", "aten::add_", "my op",
+                                             "x=y"};
 constexpr std::array<std::int64_t, 8> kSizes = {0, 1, 100, 511, 512, 513, 1024, 4096};
 
 class Writer {
@@ -48,11 +49,20 @@ class Writer {
   };
 
   void act() {
-    static constexpr std::array<Weighted, 14> kActions = {{
-        {30, &Writer::alloc}, {22, &Writer::free}, {6, &Writer::resize}, {6, &Writer::relabel},
-        {10, &Writer::begin}, {9, &Writer::end}, {4, &Writer::input}, {4, &Writer::output},
-        {2, &Writer::call}, {2, &Writer::return_}, {5, &Writer::phase}, {3, &Writer::step},
-        {2, &Writer::mark}, {2, &Writer::segment}}};
+    static constexpr std::array<Weighted, 14> kActions = {{{30, &Writer::alloc},
+                                                           {22, &Writer::free},
+                                                           {6, &Writer::resize},
+                                                           {6, &Writer::relabel},
+                                                           {10, &Writer::begin},
+                                                           {9, &Writer::end},
+                                                           {4, &Writer::input},
+                                                           {4, &Writer::output},
+                                                           {2, &Writer::call},
+                                                           {2, &Writer::return_},
+                                                           {5, &Writer::phase},
+                                                           {3, &Writer::step},
+                                                           {2, &Writer::mark},
+                                                           {2, &Writer::segment}}};
     if (is_irregular_ && random_.chance(0.06)) return act_irregularly();
     std::uint64_t at = random_.below(107);
     for (const Weighted& choice : kActions) {
@@ -81,7 +91,8 @@ class Writer {
     if (random_.chance(0.6))
       place.call = tables.call(random_.pick(kOps), random_.chance(0.5) ? "" : "(2, 3) f32");
     if (random_.chance(0.5)) place.stack = stack();
-    if (random_.chance(0.2)) place.stream = tables.stream(static_cast<std::int64_t>(random_.below(3)));
+    if (random_.chance(0.2))
+      place.stream = tables.stream(static_cast<std::int64_t>(random_.below(3)));
     if (random_.chance(0.1)) place.scope = random_.chance(0.3) ? ScopeId() : scope();
     if (random_.chance(0.1)) place.phase = any_phase();
     return place;
@@ -103,7 +114,8 @@ class Writer {
   }
   std::int64_t size() {
     if (has_negative_ && random_.chance(0.1)) return -5;
-    return random_.chance(0.7) ? random_.pick(kSizes) : static_cast<std::int64_t>(random_.below(9999));
+    return random_.chance(0.7) ? random_.pick(kSizes)
+                               : static_cast<std::int64_t>(random_.below(9999));
   }
 
   void alloc() { alive_.push_back(builder_.alloc(device(), size(), any_category(), place())); }
@@ -198,7 +210,8 @@ void write_random_tape(TapeBuilder& builder, std::uint64_t seed, const std::func
 
 Tape random_tape(std::uint64_t seed, std::size_t limit) {
   TapeBuilder builder;
-  write_random_tape(builder, seed, [] {}, limit);
+  write_random_tape(
+      builder, seed, [] {}, limit);
   return builder.finish();
 }
 

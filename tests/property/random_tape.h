@@ -32,9 +32,9 @@ constexpr bool is_large(std::uint64_t seed) { return seed % kOneLargeIn == 0; }
 
 // Writes the tape of this seed into a builder, up to `limit` events, telling `after` of each.
 // The same seed and a lower limit give a prefix.
-void write_random_tape(TapeBuilder& builder, std::uint64_t seed,
-                       const std::function<void()>& after = [] {},
-                       std::size_t limit = std::numeric_limits<std::size_t>::max());
+void write_random_tape(
+    TapeBuilder& builder, std::uint64_t seed, const std::function<void()>& after = [] {},
+    std::size_t limit = std::numeric_limits<std::size_t>::max());
 
 Tape random_tape(std::uint64_t seed, std::size_t limit = std::numeric_limits<std::size_t>::max());
 

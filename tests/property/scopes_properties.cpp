@@ -66,8 +66,8 @@ void expect_device(const ScopeBytes& found, const SlowRun& run, const std::vecto
   const auto level = [&](std::int64_t event) {
     return run.moments[static_cast<std::size_t>(event)].rows[device].allocated;
   };
-  const SlowSpan& first = *std::min_element(
-      calls.begin(), calls.end(), [](auto& a, auto& b) { return a.begin < b.begin; });
+  const SlowSpan& first = *std::min_element(calls.begin(), calls.end(),
+                                            [](auto& a, auto& b) { return a.begin < b.begin; });
   SlowHigh peak;
   std::int64_t grown = 0;
   for (const SlowSpan& call : calls) {
@@ -109,8 +109,7 @@ void expect_calls(const ScopeCalls& found, const SlowRun& run, const std::vector
       expect(is_chosen, "a device that was not chosen");
       ++listed;
     }
-    if (is_chosen)
-      expect_device(one == found.devices.end() ? ScopeBytes{} : *one, run, calls, d);
+    if (is_chosen) expect_device(one == found.devices.end() ? ScopeBytes{} : *one, run, calls, d);
   }
   expect_equal(found.devices.size(), listed, "devices");
 }

@@ -40,9 +40,7 @@ struct Slow {
         if (is_late == is_compute(NodeId(n)) && in(graph.outputs(NodeId(n)), s)) return NodeId(n);
     return NodeId();
   }
-  bool is_base(std::uint32_t s) const {
-    return allocator(s) && !is_compute(allocator(s));
-  }
+  bool is_base(std::uint32_t s) const { return allocator(s) && !is_compute(allocator(s)); }
   bool is_kept(std::uint32_t s) const {
     for (std::uint32_t n = 0; n < graph.node_count(); ++n)
       if (graph.kind(NodeId(n)) == NodeKind::Output && in(graph.uses(NodeId(n)), s)) return true;

@@ -138,7 +138,7 @@ class SlowReplay {
   SlowMoment now_;
   std::set<std::uint32_t> seen_;
   std::vector<SlowSpan> open_;
-  std::vector<std::string> called_;                                      // operators
+  std::vector<std::string> called_;                                       // operators
   std::map<std::pair<std::string, std::uint32_t>, std::int64_t> mapped_;  // device and number
 };
 

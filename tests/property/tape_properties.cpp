@@ -6,9 +6,9 @@
 #include "tests/support/tape_content.h"
 #include "tests/support/toy_codec.h"
 #include "tidemark/engine/base/error.h"
+#include "tidemark/engine/replay/verify.h"
 #include "tidemark/engine/tape/text_reader.h"
 #include "tidemark/engine/tape/text_writer.h"
-#include "tidemark/engine/replay/verify.h"
 
 namespace tidemark::test {
 namespace {

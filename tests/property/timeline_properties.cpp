@@ -67,8 +67,7 @@ void exact_points_are_the_changes(const Sample& sample) {
   for (std::size_t d = 0; d < sample.slow.device_count(); ++d) {
     std::vector<std::int64_t> changes;
     for (const Placed& one : placed) {
-      const SlowRow before =
-          one.event == 0 ? SlowRow{} : row_at(sample.slow, one.event - 1, d);
+      const SlowRow before = one.event == 0 ? SlowRow{} : row_at(sample.slow, one.event - 1, d);
       if (before.categories != row_at(sample.slow, one.event, d).categories)
         changes.push_back(one.event);
     }

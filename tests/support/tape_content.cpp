@@ -47,10 +47,10 @@ NamedRow named(const Event& e, const Tables& tables, const std::vector<std::stri
 
 std::ostream& operator<<(std::ostream& out, const NamedRow& row) {
   out << name_of(row.kind) << " @" << row.time_ns << " #" << row.number << " " << row.bytes << "B "
-      << name_of(row.category) << " device=" << (row.has_device ? row.device : "(none)") << " phase=" << name_of(row.phase)
-      << " scope=" << (row.has_scope ? row.scope : "(none)") << " op=" << (row.has_call ? row.op : "(none)")
-      << " sig="
-      << row.signature << " at=" << row.stack << " mark=" << row.mark;
+      << name_of(row.category) << " device=" << (row.has_device ? row.device : "(none)")
+      << " phase=" << name_of(row.phase) << " scope=" << (row.has_scope ? row.scope : "(none)")
+      << " op=" << (row.has_call ? row.op : "(none)") << " sig=" << row.signature
+      << " at=" << row.stack << " mark=" << row.mark;
   if (row.stream) out << " stream=" << *row.stream;
   return out;
 }

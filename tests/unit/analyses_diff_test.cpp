@@ -29,12 +29,12 @@ TEST(Diff, TheSameTapeTwiceIsTheSame) {
 }
 
 TEST(Diff, NamesWhatGrewByCategoryScopeAndOperator) {
-  const auto answer = find_diff(
-      tape_of("alloc w 10 Parameter op=aten::empty\n"
-              "begin a\nalloc x 5 Activation op=aten::mm\nend a\nbegin b\nend b\n"),
-      tape_of("alloc w 10 Parameter op=aten::empty\n"
-              "begin a\nalloc x 9 Activation op=aten::mm\nend a\n"
-              "begin b\nalloc y 100 Temporary\nend b\n"));
+  const auto answer =
+      find_diff(tape_of("alloc w 10 Parameter op=aten::empty\n"
+                        "begin a\nalloc x 5 Activation op=aten::mm\nend a\nbegin b\nend b\n"),
+                tape_of("alloc w 10 Parameter op=aten::empty\n"
+                        "begin a\nalloc x 9 Activation op=aten::mm\nend a\n"
+                        "begin b\nalloc y 100 Temporary\nend b\n"));
   EXPECT_FALSE(answer.same);
   const DeviceDiff& diff = answer.devices.at(0);
   expect_is(diff.peak, "peak", 15, 119);
@@ -51,10 +51,10 @@ TEST(Diff, NamesWhatGrewByCategoryScopeAndOperator) {
 }
 
 TEST(Diff, AScopesPeakIsTheHighestOfItsPhases) {
-  const auto answer = find_diff(
-      tape_of("begin m phase=forward\nalloc a 9\nend m phase=forward\nfree a\n"
-              "begin m phase=backward\nalloc b 4\nend m phase=backward\n"),
-      tape_of("begin m phase=forward\nalloc a 2\nend m phase=forward\n"));
+  const auto answer =
+      find_diff(tape_of("begin m phase=forward\nalloc a 9\nend m phase=forward\nfree a\n"
+                        "begin m phase=backward\nalloc b 4\nend m phase=backward\n"),
+                tape_of("begin m phase=forward\nalloc a 2\nend m phase=forward\n"));
   expect_is(answer.devices.at(0).scopes.at(0), "m", 9, 2);
 }
 

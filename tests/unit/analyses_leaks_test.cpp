@@ -67,8 +67,7 @@ TEST(Leaks, OneStepAloneIsNoGrowth) {
 }
 
 TEST(Leaks, WhatDiesInALaterStepIsNoLeak) {
-  const Tape tape =
-      tape_of("step\nstep\nalloc a 9\nstep\nfree a\nalloc b 9\nstep\nfree b\nstep\n");
+  const Tape tape = tape_of("step\nstep\nalloc a 9\nstep\nfree a\nalloc b 9\nstep\nfree b\nstep\n");
   EXPECT_TRUE(find_leaks(tape).sites.empty());
 }
 
@@ -82,10 +81,10 @@ TEST(Leaks, FewStepsCannotShowGrowth) {
 }
 
 TEST(Leaks, SitesAreOneWhateverTheSignatureAndTheCaller) {
-  const auto answer = find_leaks(
-      tape_of("stack outer main.py 1\nstack inner log.py 7 under=outer\nstep\n"
-              "step\nalloc a 8 op=aten::cat sig=[2] at=inner\n"
-              "step\nalloc b 8 op=aten::cat sig=[3] at=log.py:7\nstep\n"));
+  const auto answer =
+      find_leaks(tape_of("stack outer main.py 1\nstack inner log.py 7 under=outer\nstep\n"
+                         "step\nalloc a 8 op=aten::cat sig=[2] at=inner\n"
+                         "step\nalloc b 8 op=aten::cat sig=[3] at=log.py:7\nstep\n"));
   ASSERT_EQ(answer.sites.size(), 1u);
   EXPECT_EQ(answer.sites[0].count, 2);
 }

@@ -20,11 +20,11 @@ const LifetimeGroup* group(const LifetimesAnswer& answer, Category category, Lif
 
 TEST(Lifetimes, ALifeReachesAsFarAsItsDeath) {
   const auto answer = find_lifetimes(
-      tape_of("alloc w 100 Parameter\n"                         // never freed
+      tape_of("alloc w 100 Parameter\n"                             // never freed
               "step\nphase forward\nalloc t 5 Temporary\nfree t\n"  // within the forward
               "alloc x 7 Activation\nalloc k 9 Other\n"
-              "phase backward\nfree x\n"                        // kept for the backward
-              "step\nfree k\n"));                               // into the next step
+              "phase backward\nfree x\n"  // kept for the backward
+              "step\nfree k\n"));         // into the next step
   EXPECT_EQ(answer.storages, 4);
   ASSERT_EQ(answer.groups.size(), 4u);
   EXPECT_TRUE(group(answer, Category::Parameter, LifeSpan::ToTheEnd));
@@ -48,10 +48,10 @@ TEST(Lifetimes, RecomputingDoesNotEndTheBackward) {
 }
 
 TEST(Lifetimes, GroupsCountBytesAndMeanLength) {
-  const auto answer = find_lifetimes(
-      tape_of("alloc a 10 Temporary\nfree a\n"                        // 1 event
-              "alloc b 30 Activation\nmark x\nrelabel b Temporary\n"  // 5 events
-              "mark y\nmark z\nfree b\n"));
+  const auto answer =
+      find_lifetimes(tape_of("alloc a 10 Temporary\nfree a\n"                        // 1 event
+                             "alloc b 30 Activation\nmark x\nrelabel b Temporary\n"  // 5 events
+                             "mark y\nmark z\nfree b\n"));
   ASSERT_EQ(answer.groups.size(), 1u);  // b is grouped by its last category
   EXPECT_EQ(answer.groups[0].count, 2);
   EXPECT_EQ(answer.groups[0].allocated_bytes, 40);
@@ -62,13 +62,13 @@ TEST(Lifetimes, GroupsCountBytesAndMeanLength) {
 TEST(Lifetimes, TheHeaviestHaveMostBytesTimesEvents) {
   LifetimesOptions options;
   options.top = 2;
-  const auto answer = find_lifetimes(
-      tape_of("@10 alloc small 10 op=aten::a\n"   // event 0, lives 6 events: 60
-              "@20 alloc big 25 op=aten::b\n"     // event 1, lives 1 event: 25
-              "@30 free big op=aten::c\n"
-              "alloc mid 20\nmark x\nfree mid\n"  // lives 2 events: 40
-              "@90 mark end\n"),
-      options);
+  const auto answer =
+      find_lifetimes(tape_of("@10 alloc small 10 op=aten::a\n"  // event 0, lives 6 events: 60
+                             "@20 alloc big 25 op=aten::b\n"    // event 1, lives 1 event: 25
+                             "@30 free big op=aten::c\n"
+                             "alloc mid 20\nmark x\nfree mid\n"  // lives 2 events: 40
+                             "@90 mark end\n"),
+                     options);
   ASSERT_EQ(answer.heaviest.size(), 2u);
   EXPECT_EQ(answer.heaviest[0].storage.born.op, "aten::a");
   EXPECT_EQ(answer.heaviest[0].events, 6);
@@ -86,9 +86,9 @@ TEST(Lifetimes, TheHeaviestHaveMostBytesTimesEvents) {
 }
 
 TEST(Lifetimes, AStorageIsShownAtItsLargest) {
-  const auto answer = find_lifetimes(
-      tape_of("alloc a 5 Activation\nresize a 50\nrelabel a Gradient\nresize a 2\n"
-              "relabel a Other\nfree a\n"));
+  const auto answer =
+      find_lifetimes(tape_of("alloc a 5 Activation\nresize a 50\nrelabel a Gradient\nresize a 2\n"
+                             "relabel a Other\nfree a\n"));
   EXPECT_EQ(answer.heaviest.at(0).storage.requested_bytes, 50);
   EXPECT_EQ(answer.heaviest[0].storage.category, Category::Gradient);
   EXPECT_EQ(answer.groups.at(0).category, Category::Other);
@@ -110,8 +110,8 @@ TEST(Lifetimes, AStepSelectsWhatIsBornInItAndADeviceWhatLivesThere) {
 }
 
 TEST(Lifetimes, AReusedNumberIsAnotherLife) {
-  const auto answer = find_lifetimes(
-      tape_of("alloc a 3\nfree a\nalloc a 4\nalloc a 5\nfree a\nfree a\n"));
+  const auto answer =
+      find_lifetimes(tape_of("alloc a 3\nfree a\nalloc a 4\nalloc a 5\nfree a\nfree a\n"));
   EXPECT_EQ(answer.storages, 3);
   EXPECT_EQ(answer.diagnostics.find("alloc-twice")->count, 1);
   EXPECT_EQ(answer.diagnostics.find("double-free")->count, 1);

@@ -28,9 +28,9 @@ TEST(Overview, HoldsPeakScopesAndTimelineOfTheSameSelection) {
 }
 
 TEST(Overview, NamesEachProblemOnce) {
-  const Overview overview = find_overview(read_tape_text(
-      "tape 1\ndiagnostic lost warning 2 here \"events lost\"\n"
-      "alloc a 5\nfree a\nfree a\nbegin m\n"));
+  const Overview overview =
+      find_overview(read_tape_text("tape 1\ndiagnostic lost warning 2 here \"events lost\"\n"
+                                   "alloc a 5\nfree a\nfree a\nbegin m\n"));
   EXPECT_EQ(overview.diagnostics.all().size(), 3u);
   EXPECT_EQ(overview.diagnostics.find("lost")->count, 2);
   EXPECT_EQ(overview.diagnostics.find("double-free")->count, 1);

@@ -14,8 +14,10 @@ DevicePeak peak_of(const std::string& text, PeakOptions options = {}) {
 
 TEST(PeakShares, LikeStoragesAreOneSite) {
   const DevicePeak peak = peak_of(
-      "alloc a 100 Activation op=aten::mm at=big.py:5\nalloc b 100 Activation op=aten::mm at=big.py:5\n"
-      "alloc c 100 Activation op=aten::mm at=big.py:6\nalloc d 100 Gradient op=aten::mm at=big.py:5\n"
+      "alloc a 100 Activation op=aten::mm at=big.py:5\nalloc b 100 Activation op=aten::mm "
+      "at=big.py:5\n"
+      "alloc c 100 Activation op=aten::mm at=big.py:6\nalloc d 100 Gradient op=aten::mm "
+      "at=big.py:5\n"
       "alloc e 150 Activation op=aten::mm at=big.py:5\n");
   ASSERT_EQ(peak.sites.size(), 4u);
   EXPECT_EQ(peak.sites[0].count, 2);
@@ -68,10 +70,13 @@ TEST(PeakShares, ModulesSumTheirSubtreesDownToADepth) {
   PeakOptions options;
   options.depth = 2;
   const DevicePeak peak = peak_of(
-      "begin net.a.x\nalloc p 10 Parameter\nend net.a.x\nbegin net.b\nalloc q 5 Parameter\nend net.b\n"
-      "begin net.a\nalloc r 1 Buffer\nend net.a\nalloc s 7\n", options);
+      "begin net.a.x\nalloc p 10 Parameter\nend net.a.x\nbegin net.b\nalloc q 5 Parameter\nend "
+      "net.b\n"
+      "begin net.a\nalloc r 1 Buffer\nend net.a\nalloc s 7\n",
+      options);
   std::vector<std::pair<std::string, std::int64_t>> found;
-  for (const ScopeShare& share : peak.modules) found.emplace_back(share.scope, share.allocated_bytes);
+  for (const ScopeShare& share : peak.modules)
+    found.emplace_back(share.scope, share.allocated_bytes);
   const std::vector<std::pair<std::string, std::int64_t>> expected = {
       {"net", 16}, {"net.a", 11}, {"net.b", 5}, {"", 7}};
   EXPECT_EQ(found, expected);
@@ -80,8 +85,8 @@ TEST(PeakShares, ModulesSumTheirSubtreesDownToADepth) {
 TEST(PeakShares, ListsAreAsLongAsAskedFor) {
   PeakOptions options;
   options.top = 1;
-  const DevicePeak peak = peak_of("alloc a 1 at=t.py:1\nalloc b 2 at=t.py:2\nalloc c 3 at=t.py:3\n",
-                                  options);
+  const DevicePeak peak =
+      peak_of("alloc a 1 at=t.py:1\nalloc b 2 at=t.py:2\nalloc c 3 at=t.py:3\n", options);
   EXPECT_EQ(peak.sites.size(), 1u);
   EXPECT_EQ(peak.lines.size(), 1u);
   EXPECT_EQ(peak.largest.size(), 1u);

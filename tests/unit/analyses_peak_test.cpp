@@ -20,13 +20,13 @@ std::int64_t in(const DevicePeak& peak, Category category) {
 }
 
 TEST(Peak, NamesTheBytesTheMomentAndTheCategories) {
-  const PeakAnswer answer = find_peak(
-      tape_of("alloc w 100 Parameter\n"                                           // event 0: 100
-              "step\n"                                                            // event 1
-              "phase forward\n"                                                   // event 2
-              "begin net.fc\n"                                                    // event 3
-              "@70 alloc x 30 Activation op=aten::mm at=train.py:12\n"            // event 4: 130
-              "free x\n"));
+  const PeakAnswer answer =
+      find_peak(tape_of("alloc w 100 Parameter\n"                                 // event 0: 100
+                        "step\n"                                                  // event 1
+                        "phase forward\n"                                         // event 2
+                        "begin net.fc\n"                                          // event 3
+                        "@70 alloc x 30 Activation op=aten::mm at=train.py:12\n"  // event 4: 130
+                        "free x\n"));
   ASSERT_EQ(answer.devices.size(), 1u);
   const DevicePeak& peak = answer.devices[0];
   EXPECT_EQ(peak.device, "cpu");
@@ -52,15 +52,15 @@ TEST(Peak, TellsAllocatedFromRequestedBytes) {
 }
 
 TEST(Peak, GivesEachStorageToTheScopeThatLabelledItElseToThatOfItsBirth) {
-  const auto answer = find_peak(
-      tape_of("alloc w 100\n"
-              "relabel w Parameter scope=net.fc\n"
-              "begin net.fc\n"
-              "alloc x 30 Activation\n"
-              "alloc y 7 Activation scope=net.act\n"
-              "end net.fc\n"
-              "relabel y Other\n"
-              "alloc z 50 Input\n"));
+  const auto answer =
+      find_peak(tape_of("alloc w 100\n"
+                        "relabel w Parameter scope=net.fc\n"
+                        "begin net.fc\n"
+                        "alloc x 30 Activation\n"
+                        "alloc y 7 Activation scope=net.act\n"
+                        "end net.fc\n"
+                        "relabel y Other\n"
+                        "alloc z 50 Input\n"));
   const std::vector<ScopeShare>& owners = answer.devices.at(0).owners;
   ASSERT_EQ(owners.size(), 3u);
   EXPECT_EQ(owners[0].scope, "net.fc");
@@ -92,9 +92,9 @@ TEST(Peak, ListsTheLargestFirstAndEqualOnesByNumber) {
 }
 
 TEST(Peak, ShowsStoragesAsTheyWereAtThePeak) {
-  const auto answer = find_peak(
-      tape_of("alloc a 10 Activation\nalloc b 20 Unknown\n"  // 30: the peak, at event 1
-              "relabel b Gradient\nresize a 4\nfree b\nalloc b 5 Temporary\n"));
+  const auto answer =
+      find_peak(tape_of("alloc a 10 Activation\nalloc b 20 Unknown\n"  // 30: the peak, at event 1
+                        "relabel b Gradient\nresize a 4\nfree b\nalloc b 5 Temporary\n"));
   const DevicePeak& peak = answer.devices.at(0);
   EXPECT_EQ(peak.at.event, 1);
   ASSERT_EQ(peak.largest.size(), 2u);

@@ -33,11 +33,11 @@ std::vector<std::string> paths(const ScopesAnswer& answer) {
 }
 
 TEST(Scopes, ACallHasBytesBeforeAfterAndAtItsPeak) {
-  const auto answer = find_scopes(
-      tape_of("alloc w 10 Parameter\n"                            // event 0
-              "begin fc phase=forward\n"                          // event 1: 10
-              "alloc x 5 Activation\nalloc t 3 Temporary\n"       // event 3: 18
-              "free t\nend fc phase=forward\n"));                 // event 5: 15
+  const auto answer =
+      find_scopes(tape_of("alloc w 10 Parameter\n"                       // event 0
+                          "begin fc phase=forward\n"                     // event 1: 10
+                          "alloc x 5 Activation\nalloc t 3 Temporary\n"  // event 3: 18
+                          "free t\nend fc phase=forward\n"));            // event 5: 15
   const ScopeCalls& forward = scope(answer, "fc").phases.at(0);
   EXPECT_EQ(forward.phase, Phase::Forward);
   EXPECT_EQ(forward.calls, 1);
@@ -60,9 +60,9 @@ TEST(Scopes, APeakBeforeTheCallIsNotItsOwn) {
 }
 
 TEST(Scopes, AParentMayEndBeforeItsChild) {
-  const auto answer = find_scopes(
-      tape_of("begin p\nalloc a 5\nbegin p.c\nalloc b 2\nend p\n"  // p: up to 7
-              "alloc d 20\nfree d\nend p.c\n"));                   // p.c: up to 27
+  const auto answer =
+      find_scopes(tape_of("begin p\nalloc a 5\nbegin p.c\nalloc b 2\nend p\n"  // p: up to 7
+                          "alloc d 20\nfree d\nend p.c\n"));                   // p.c: up to 27
   EXPECT_EQ(scope(answer, "p").phases.at(0).devices.at(0).peak, 7);
   EXPECT_EQ(scope(answer, "p.c").phases.at(0).devices.at(0).before, 5);
   EXPECT_EQ(scope(answer, "p.c").phases.at(0).devices.at(0).peak, 27);
@@ -71,10 +71,10 @@ TEST(Scopes, AParentMayEndBeforeItsChild) {
 
 TEST(Scopes, CallsAreSummedByPhaseInTheOrderOfAStep) {
   const auto answer = find_scopes(
-      tape_of("phase backward\nbegin m\nalloc g 4\nend m\n"                    // 0 to 4
-              "phase other\nbegin m\nend m\n"                                  // 4 to 4
-              "phase forward\nbegin m\nalloc a 3\nend m\n"                     // 4 to 7
-              "begin m\nalloc b 9\nfree b\nfree a\nfree g\nend m\n"));         // 7 to 0, up to 16
+      tape_of("phase backward\nbegin m\nalloc g 4\nend m\n"             // 0 to 4
+              "phase other\nbegin m\nend m\n"                           // 4 to 4
+              "phase forward\nbegin m\nalloc a 3\nend m\n"              // 4 to 7
+              "begin m\nalloc b 9\nfree b\nfree a\nfree g\nend m\n"));  // 7 to 0, up to 16
   const auto& phases = scope(answer, "m").phases;
   ASSERT_EQ(phases.size(), 3u);
   EXPECT_EQ(phases[0].phase, Phase::Forward);
@@ -123,10 +123,10 @@ TEST(Scopes, InputsAndOutputsAreSummedInRequestedBytes) {
 }
 
 TEST(Scopes, AreListedParentsFirstAndInNaturalOrder) {
-  const auto answer = find_scopes(
-      tape_of("begin layers.10.fc\nend layers.10.fc\nbegin layers.2\nend layers.2\n"
-              "begin layers-x\nend layers-x\nbegin head\nend head\nbegin layers.10\n"
-              "end layers.10\nalloc nowhere 1 Activation scope=never.called\n"));
+  const auto answer =
+      find_scopes(tape_of("begin layers.10.fc\nend layers.10.fc\nbegin layers.2\nend layers.2\n"
+                          "begin layers-x\nend layers-x\nbegin head\nend head\nbegin layers.10\n"
+                          "end layers.10\nalloc nowhere 1 Activation scope=never.called\n"));
   EXPECT_EQ(paths(answer), (std::vector<std::string>{"head", "layers", "layers.2", "layers.10",
                                                      "layers.10.fc", "layers-x"}));
   EXPECT_TRUE(scope(answer, "layers").phases.empty());  // only what is below it was called
@@ -144,13 +144,13 @@ TEST(Scopes, DepthLeavesOutWhatIsDeeper) {
 }
 
 TEST(Scopes, ParametersBelongToTheScopeThatLabelledThemLast) {
-  const auto answer = find_scopes(
-      tape_of("alloc w 10 Parameter scope=net.a\n"
-              "alloc v 20 scope=net.a\nrelabel v Parameter scope=net.b\n"
-              "relabel w Parameter scope=net.b\n"      // a shared weight: counted once
-              "alloc s 3 Buffer scope=net\nfree s\n"   // freed since, still the module's
-              "relabel v Other scope=net.a\n"          // its last Parameter label stays
-              "alloc loose 50 Parameter scope=-\n"));
+  const auto answer =
+      find_scopes(tape_of("alloc w 10 Parameter scope=net.a\n"
+                          "alloc v 20 scope=net.a\nrelabel v Parameter scope=net.b\n"
+                          "relabel w Parameter scope=net.b\n"     // a shared weight: counted once
+                          "alloc s 3 Buffer scope=net\nfree s\n"  // freed since, still the module's
+                          "relabel v Other scope=net.a\n"         // its last Parameter label stays
+                          "alloc loose 50 Parameter scope=-\n"));
   EXPECT_EQ(paths(answer), (std::vector<std::string>{"net", "net.b"}));
   EXPECT_EQ(scope(answer, "net").parameter_bytes, 30);
   EXPECT_EQ(scope(answer, "net").buffer_bytes, 3);
@@ -167,10 +167,9 @@ TEST(Scopes, AParameterThatIsEmptiedBetweenUsesKeepsItsSize) {
 TEST(Scopes, AStepKeepsTheCallsThatBeginInIt) {
   ScopesOptions options;
   options.step = 2;
-  const auto answer = find_scopes(
-      tape_of("step\nbegin m\nalloc a 5\nend m\nbegin once\nend once\n"
-              "step\nbegin m\nalloc b 6\nstep\nend m\n"),
-      options);
+  const auto answer = find_scopes(tape_of("step\nbegin m\nalloc a 5\nend m\nbegin once\nend once\n"
+                                          "step\nbegin m\nalloc b 6\nstep\nend m\n"),
+                                  options);
   EXPECT_EQ(paths(answer), (std::vector<std::string>{"m"}));
   const ScopeCalls& calls = scope(answer, "m").phases.at(0);
   EXPECT_EQ(calls.calls, 1);
@@ -180,9 +179,9 @@ TEST(Scopes, AStepKeepsTheCallsThatBeginInIt) {
 }
 
 TEST(Scopes, ADeviceThatAppearsInsideOpenScopesCountsForAllOfThem) {
-  const auto answer = find_scopes(
-      tape_of("mark start\nbegin p\nbegin q\nend q\ndevice gpu\nalloc a 40\nfree a\n"
-              "begin r\nalloc b 2\nend r\nend p\n"));
+  const auto answer =
+      find_scopes(tape_of("mark start\nbegin p\nbegin q\nend q\ndevice gpu\nalloc a 40\nfree a\n"
+                          "begin r\nalloc b 2\nend r\nend p\n"));
   EXPECT_EQ(scope(answer, "p").phases.at(0).devices.at(0).device, "gpu");
   EXPECT_EQ(scope(answer, "p").phases.at(0).devices.at(0).peak, 40);
   EXPECT_EQ(scope(answer, "p").phases.at(0).devices.at(0).peak_event, 4);
@@ -202,8 +201,8 @@ TEST(Scopes, ADeviceCanBeChosenAndAnUnknownOneIsRefused) {
 }
 
 TEST(Scopes, AStorageBornAgainElsewhereLeavesOneDeviceForTheOther) {
-  const auto answer = find_scopes(
-      tape_of("alloc a 9\ndevice gpu\nalloc c 0\nbegin m\nalloc a 4\nend m\n"));
+  const auto answer =
+      find_scopes(tape_of("alloc a 9\ndevice gpu\nalloc c 0\nbegin m\nalloc a 4\nend m\n"));
   const auto& devices = scope(answer, "m").phases.at(0).devices;
   ASSERT_EQ(devices.size(), 2u);
   EXPECT_EQ(devices[0].peak, 9);
@@ -244,9 +243,9 @@ TEST(Scopes, OpenScopesAreShownAsEndingNowAndGoOn) {
 
 TEST(Scopes, AnEndMeansTheCallThatBeganInItsPhase) {
   // A checkpointed module is recomputed while its own backward is open.
-  const auto answer = find_scopes(
-      tape_of("begin m phase=backward\nalloc a 1\nbegin m phase=recompute\nalloc b 2\n"
-              "end m phase=backward\nalloc c 4\nend m phase=recompute\n"));
+  const auto answer =
+      find_scopes(tape_of("begin m phase=backward\nalloc a 1\nbegin m phase=recompute\nalloc b 2\n"
+                          "end m phase=backward\nalloc c 4\nend m phase=recompute\n"));
   const auto& phases = scope(answer, "m").phases;
   ASSERT_EQ(phases.size(), 2u);
   EXPECT_EQ(phases[0].phase, Phase::Backward);
@@ -265,7 +264,7 @@ TEST(Scopes, IrregularScopesGiveDiagnosticsAndAnAnswer) {
   EXPECT_EQ(scope(answer, "open").phases.at(0).devices.at(0).peak, 1);
 }
 
-using Levels = std::array<std::int64_t, 2>;                          // of cpu and gpu
+using Levels = std::array<std::int64_t, 2>;                                     // of cpu and gpu
 using Numbers = std::map<std::string, std::vector<std::vector<std::int64_t>>>;  // calls by scope
 
 // A random run and what its calls see, the slow way: every open call watches every event.
@@ -280,8 +279,7 @@ class WatchedRun {
         default: alloc(); break;
       }
       for (Call& call : open_)
-        for (std::size_t d = 0; d < 2; ++d)
-          call.highest[d] = std::max(call.highest[d], level_[d]);
+        for (std::size_t d = 0; d < 2; ++d) call.highest[d] = std::max(call.highest[d], level_[d]);
     }
     while (!open_.empty()) note_end(open_.end() - 1);
   }
@@ -312,8 +310,8 @@ class WatchedRun {
     note_end(std::next(its).base());
   }
   void note_end(std::vector<Call>::iterator call) {
-    expected_[call->path].push_back({call->before[0], level_[0], call->highest[0],
-                                     call->before[1], level_[1], call->highest[1]});
+    expected_[call->path].push_back({call->before[0], level_[0], call->highest[0], call->before[1],
+                                     level_[1], call->highest[1]});
     open_.erase(call);
   }
   void free() {
@@ -379,14 +377,14 @@ TEST(Scopes, OfEqualPeaksTheFirstIsTold) {
 
 TEST(Scopes, OfEqualPeaksOfSeveralCallsTheFirstIsToldThoughItsCallEndsLast) {
   // The outer call is at 10 at event 1, the inner one at event 4; the inner one ends first.
-  const auto answer = find_scopes(
-      tape_of("begin m\nalloc a 10\nfree a\nbegin m\nalloc b 10\nend m\nend m\n"));
+  const auto answer =
+      find_scopes(tape_of("begin m\nalloc a 10\nfree a\nbegin m\nalloc b 10\nend m\nend m\n"));
   EXPECT_EQ(scope(answer, "m").phases.at(0).devices.at(0).peak_event, 1);
 }
 
 TEST(Scopes, ADeviceThatIsEmptyInTheLastCallWasNotAfterIt) {
-  const auto answer = find_scopes(
-      tape_of("begin m\nalloc a 10\nend m\nfree a\nalloc x 0\nbegin m\nend m\n"));
+  const auto answer =
+      find_scopes(tape_of("begin m\nalloc a 10\nend m\nfree a\nalloc x 0\nbegin m\nend m\n"));
   const ScopeBytes& bytes = scope(answer, "m").phases.at(0).devices.at(0);
   EXPECT_EQ(bytes.peak, 10);
   EXPECT_EQ(bytes.after, 0);

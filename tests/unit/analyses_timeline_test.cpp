@@ -102,8 +102,8 @@ TEST(Timeline, AStepBeginsWithTheLevelItFinds) {
 }
 
 TEST(Timeline, ADeviceThatAppearsLateWasEmptyBefore) {
-  const auto answer = find_timeline(
-      tape_of("alloc a 1\nmark x\nmark y\ndevice gpu\nalloc b 6\n"), in_columns(2));
+  const auto answer =
+      find_timeline(tape_of("alloc a 1\nmark x\nmark y\ndevice gpu\nalloc b 6\n"), in_columns(2));
   ASSERT_EQ(answer.devices.size(), 2u);
   EXPECT_EQ(lows_and_highs(answer.devices[0]), (std::vector<LowHigh>{{1, 1}, {1, 1}}));
   EXPECT_EQ(lows_and_highs(answer.devices[1]), (std::vector<LowHigh>{{0, 0}, {0, 6}}));
@@ -126,9 +126,10 @@ TEST(Timeline, StrangeTimesAreSurvived) {
       const auto answer = find_timeline(tape_of(lines), in_columns(columns, TimelineAxis::Time));
       const auto& points = answer.devices.at(0).points;
       EXPECT_LE(points.size(), columns);
-      EXPECT_EQ(std::max_element(points.begin(), points.end(), [](auto& a, auto& b) {
-                  return a.highest < b.highest;
-                })->highest, 5);
+      EXPECT_EQ(std::max_element(points.begin(), points.end(),
+                                 [](auto& a, auto& b) { return a.highest < b.highest; })
+                    ->highest,
+                5);
       EXPECT_EQ(points.back().lowest, 0);
     }
 }

@@ -15,10 +15,11 @@ constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 // A run whose tensors need so many MiB of a GPU with 10 000.
 Tape run_of(std::int64_t tensors_mib, const std::string& more = "meta run.ended script\n",
             const std::string& device = "cuda:0") {
-  return read_tape_text("tape 1\nmeta run.kind estimate\nmeta run.steps 2\nmeta gpu.name Small\n"
-                        "meta gpu.memory_bytes " + std::to_string(10'000 * kMiB) + "\n" + more +
-                        "device " + device + "\nstep\nalloc x " +
-                        std::to_string(tensors_mib * kMiB) + " Activation op=aten::mm\n");
+  return read_tape_text(
+      "tape 1\nmeta run.kind estimate\nmeta run.steps 2\nmeta gpu.name Small\n"
+      "meta gpu.memory_bytes " +
+      std::to_string(10'000 * kMiB) + "\n" + more + "device " + device + "\nstep\nalloc x " +
+      std::to_string(tensors_mib * kMiB) + " Activation op=aten::mm\n");
 }
 
 TEST(Verdict, FitsWhereTheWholeBudgetFits) {
@@ -116,7 +117,8 @@ TEST(Verdict, ATapeThatKnowsNoGpuHasNone) {
 
 TEST(Verdict, NumbersThatDoNotReadAreNotSaid) {
   const Tape tape = read_tape_text(
-      "tape 1\nmeta gpu.memory_bytes 12x\nmeta run.steps -3\nmeta run.wall_seconds nan?\nalloc a 5\n");
+      "tape 1\nmeta gpu.memory_bytes 12x\nmeta run.steps -3\nmeta run.wall_seconds nan?\nalloc a "
+      "5\n");
   const Overview overview = find_overview(tape);
   EXPECT_FALSE(overview.verdict);
   EXPECT_FALSE(overview.run.steps);
@@ -134,9 +136,10 @@ TEST(Verdict, WhatWasNotCoveredIsSaid) {
 }
 
 TEST(Verdict, TheFirstFailedRequestHasItsMoment) {
-  const Overview overview = find_overview(
-      run_of(10'001, "meta run.ended steps\nmeta oom.device cuda:0\nmeta oom.wanted_bytes 7\n"
-                     "meta oom.allocated_bytes 5\nmeta oom.event 1\n"));
+  const Overview overview =
+      find_overview(run_of(10'001,
+                           "meta run.ended steps\nmeta oom.device cuda:0\nmeta oom.wanted_bytes 7\n"
+                           "meta oom.allocated_bytes 5\nmeta oom.event 1\n"));
   ASSERT_TRUE(overview.run.out_of_memory);
   EXPECT_EQ(overview.run.out_of_memory->wanted_bytes, 7);
   EXPECT_EQ(overview.run.out_of_memory->at.op, "aten::mm");

@@ -8,9 +8,9 @@
 
 #include "tests/support/tape_content.h"
 #include "tidemark/engine/base/error.h"
+#include "tidemark/engine/replay/verify.h"
 #include "tidemark/engine/tape/file_format.h"
 #include "tidemark/engine/tape/file_writer.h"
-#include "tidemark/engine/replay/verify.h"
 
 namespace tidemark {
 namespace {

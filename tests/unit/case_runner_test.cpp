@@ -43,8 +43,9 @@ TEST(CaseChecks, AWrongValueAWrongQuestionAndAMissingValueAllShow) {
   const CaseFile file = parse_case(
       "tape 1\ndevice cpu\nalloc a 100\n=== check\npeak cpu = 101\nnonsense = 1\npeak cpu\n# ok\n");
   Tapes tapes(file);
-  EXPECT_EQ(check(file.sections[0], tapes),
-            "peak cpu = 100\nnonsense = (no such thing)\npeak cpu = (a check needs a value)\n# ok\n");
+  EXPECT_EQ(
+      check(file.sections[0], tapes),
+      "peak cpu = 100\nnonsense = (no such thing)\npeak cpu = (a check needs a value)\n# ok\n");
 }
 
 TEST(CaseQuestions, AnErrorIsAnAnswer) {

@@ -56,7 +56,8 @@ TEST(Checksum, EveryFlippedBitShows) {
 
 TEST(Checksum, ZerosOfDifferentLengthsDiffer) {
   std::set<std::uint64_t> sums;
-  for (std::size_t size = 0; size < 200; ++size) sums.insert(checksum(std::vector<std::byte>(size)));
+  for (std::size_t size = 0; size < 200; ++size)
+    sums.insert(checksum(std::vector<std::byte>(size)));
   EXPECT_EQ(sums.size(), 200u);
 }
 

@@ -8,10 +8,10 @@
 #include "tidemark/engine/base/byte_codec.h"
 #include "tidemark/engine/base/checksum.h"
 #include "tidemark/engine/base/error.h"
+#include "tidemark/engine/replay/verify.h"
 #include "tidemark/engine/tape/builder.h"
 #include "tidemark/engine/tape/file_format.h"
 #include "tidemark/engine/tape/open.h"
-#include "tidemark/engine/replay/verify.h"
 
 namespace tidemark {
 namespace {
@@ -188,14 +188,14 @@ TEST(DamagedTape, EveryErrorSaysWhichFileAndWhichByte) {
 
 TEST(DamagedTape, TablesThatContradictThemselvesAreRefused) {
   const std::vector<TableCounts> wrong = {
-      {{"a", "a"}, {}, {}},                                       // a string twice
-      {{}, {"cpu", "cpu"}, {}},                                   // a device twice
-      {{"a"}, {}, {{0, UINT32_MAX}, {0, UINT32_MAX}}},            // a scope twice
-      {{"a"}, {}, {{7, UINT32_MAX}}},                             // a name past the strings
-      {{"a"}, {}, {{0, 0}}},                                      // its own parent
-      {{"a", "b"}, {}, {{0, UINT32_MAX}, {1, 0}}},                // "b" is not below "a"
-      {{"a", "a.b"}, {}, {{1, UINT32_MAX}, {0, UINT32_MAX}}},     // a child before its parent
-      {{std::string(kMaxNameBytes + 1, 'x')}, {}, {}},            // too long
+      {{"a", "a"}, {}, {}},                                    // a string twice
+      {{}, {"cpu", "cpu"}, {}},                                // a device twice
+      {{"a"}, {}, {{0, UINT32_MAX}, {0, UINT32_MAX}}},         // a scope twice
+      {{"a"}, {}, {{7, UINT32_MAX}}},                          // a name past the strings
+      {{"a"}, {}, {{0, 0}}},                                   // its own parent
+      {{"a", "b"}, {}, {{0, UINT32_MAX}, {1, 0}}},             // "b" is not below "a"
+      {{"a", "a.b"}, {}, {{1, UINT32_MAX}, {0, UINT32_MAX}}},  // a child before its parent
+      {{std::string(kMaxNameBytes + 1, 'x')}, {}, {}},         // too long
   };
   for (std::size_t i = 0; i < wrong.size(); ++i) {
     Bytes file = file_header();

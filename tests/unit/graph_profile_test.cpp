@@ -158,9 +158,8 @@ TEST(GraphProfile, AnOrderMustHaveEachNodeOnceAfterItsInputs) {
   const NodeId a = small["a"], b = small["b"], c = small["c"];
   const Graph graph = small.finish();
   const Accounts accounts(graph);
-  for (const std::vector<NodeId>& wrong :
-       {std::vector{b, a, c}, std::vector{a, b}, std::vector{a, b, c, c},
-        std::vector{a, b, NodeId(99)}})
+  for (const std::vector<NodeId>& wrong : {std::vector{b, a, c}, std::vector{a, b},
+                                           std::vector{a, b, c, c}, std::vector{a, b, NodeId(99)}})
     EXPECT_THROW(build_profile(accounts, wrong), Error);
   EXPECT_EQ(build_profile(accounts, std::vector{a, b, c}), build_profile(accounts));
 }

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "tidemark/engine/graph/builder.h"
+#include "tidemark/engine/replay/verify.h"
 #include "tidemark/engine/tape/text_reader.h"
 #include "tidemark/engine/tape/text_writer.h"
-#include "tidemark/engine/replay/verify.h"
 
 namespace tidemark {
 namespace {
@@ -27,11 +27,15 @@ Graph two_modules() {
   builder.set_text(w, {.name = "w"});
   const std::vector<NodeId> both{in, w};
   const NodeId first = builder.add_node(NodeKind::Compute, both, {&hidden, 1});
-  builder.set_text(first, {.name = "mm", .op = "aten::mm", .scope = "net.0", .file = "m.py",
-                           .line = 5, .phase = Phase::Forward});
+  builder.set_text(first, {.name = "mm",
+                           .op = "aten::mm",
+                           .scope = "net.0",
+                           .file = "m.py",
+                           .line = 5,
+                           .phase = Phase::Forward});
   const NodeId second = builder.add_node(NodeKind::Compute, {&first, 1}, {&result, 1});
-  builder.set_text(second, {.name = "relu", .op = "aten::relu", .scope = "net.1",
-                            .phase = Phase::Forward});
+  builder.set_text(second,
+                   {.name = "relu", .op = "aten::relu", .scope = "net.1", .phase = Phase::Forward});
   builder.add_node(NodeKind::Output, {&second, 1}, {});
   return builder.finish();
 }

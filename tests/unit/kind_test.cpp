@@ -29,11 +29,11 @@ struct Row {
   std::string facts;
 };
 const std::vector<Row> kRows = {
-    {Kind::Alloc, "CSD"},   {Kind::Free, "CS"},        {Kind::Resize, "CS"},
-    {Kind::Relabel, "CS"},  {Kind::ScopeBegin, "B"},   {Kind::ScopeEnd, "B"},
-    {Kind::CallBegin, "O"}, {Kind::CallEnd, "O"},      {Kind::Phase, ""},
-    {Kind::Step, ""},       {Kind::Mark, ""},          {Kind::Input, "S"},
-    {Kind::Output, "S"},    {Kind::SegmentMap, "MD"},  {Kind::SegmentUnmap, "MD"}};
+    {Kind::Alloc, "CSD"},   {Kind::Free, "CS"},       {Kind::Resize, "CS"},
+    {Kind::Relabel, "CS"},  {Kind::ScopeBegin, "B"},  {Kind::ScopeEnd, "B"},
+    {Kind::CallBegin, "O"}, {Kind::CallEnd, "O"},     {Kind::Phase, ""},
+    {Kind::Step, ""},       {Kind::Mark, ""},         {Kind::Input, "S"},
+    {Kind::Output, "S"},    {Kind::SegmentMap, "MD"}, {Kind::SegmentUnmap, "MD"}};
 
 std::string facts_of(Kind kind) {
   std::string facts;

@@ -37,7 +37,8 @@ TEST(NaturalOrder, EqualNumbersWrittenDifferentlyStillHaveAnOrder) {
 }
 
 TEST(NaturalOrder, NoNameIsLessThanItself) {
-  for (const char* name : {"", "a", "1", "a1", "01", "a.b.10"}) EXPECT_FALSE(natural_less(name, name));
+  for (const char* name : {"", "a", "1", "a1", "01", "a.b.10"})
+    EXPECT_FALSE(natural_less(name, name));
 }
 
 TEST(NaturalOrder, ItIsTransitiveOverAllShortNames) {

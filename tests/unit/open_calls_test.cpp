@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "tidemark/engine/replay/verify.h"
 #include "tidemark/engine/tape/builder.h"
 #include "tidemark/engine/tape/text_reader.h"
 #include "tidemark/engine/tape/text_writer.h"
-#include "tidemark/engine/replay/verify.h"
 
 namespace tidemark {
 namespace {
@@ -109,8 +109,7 @@ TEST(OpenCalls, HundredsOfThousandsOpenAtOnceCostLittle) {
   constexpr int kMany = 200'000;
   const std::string text = "tape 1\n" + repeated("begin a phase=forward\n", kMany) +
                            repeated("begin a phase=backward\n", kMany) +
-                           repeated("end b\n", kMany) +
-                           repeated("end a phase=forward\n", kMany);
+                           repeated("end b\n", kMany) + repeated("end a phase=forward\n", kMany);
   const Tape tape = read_tape_text(text);
   const Diagnostics found = verify(tape);
   EXPECT_EQ(found.find("scope-not-open")->count, kMany);

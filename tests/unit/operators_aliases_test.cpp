@@ -41,7 +41,7 @@ TEST(Aliases, ContiguousMeansRowAfterRow) {
 
 TEST(Aliases, AReshapeOfSomethingContiguousIsAView) {
   EXPECT_TRUE(is_view_of(Shape{{2, 3}, {3, 1}}, Shape{{6}, {1}}));
-  EXPECT_FALSE(is_view_of(Shape{{2, 3}, {1, 2}}, Shape{{6}, {1}}));       // gathered anew
+  EXPECT_FALSE(is_view_of(Shape{{2, 3}, {1, 2}}, Shape{{6}, {1}}));             // gathered anew
   EXPECT_TRUE(is_view_of(Shape{{2, 2, 3}, {1, 6, 2}}, Shape{{2, 6}, {1, 2}}));  // still strided
 }
 

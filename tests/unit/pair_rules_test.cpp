@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tidemark/engine/tape/text_reader.h"
 #include "tidemark/engine/replay/verify.h"
+#include "tidemark/engine/tape/text_reader.h"
 
 namespace tidemark {
 namespace {
@@ -73,8 +73,8 @@ TEST(PairRules, ASegmentUnmappedWithAnotherSizeIsNamedAndGone) {
 }
 
 TEST(PairRules, AWarningMayBeTheRecordersFaultAndAnErrorIsNot) {
-  const Diagnostics found = verify(read_tape_text(
-      "tape 1\nreturn f\ncall f\nmap 1 1\nmap 1 1\nunmap 1 2\nunmap 1 1\n"));
+  const Diagnostics found =
+      verify(read_tape_text("tape 1\nreturn f\ncall f\nmap 1 1\nmap 1 1\nunmap 1 2\nunmap 1 1\n"));
   for (const char* code : {"call-not-open", "segment-mapped-twice", "wrong-unmap-size"})
     EXPECT_EQ(found.find(code)->severity, Severity::Error) << code;
   for (const char* code : {"call-left-open", "segment-not-mapped"})

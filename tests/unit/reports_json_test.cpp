@@ -19,8 +19,11 @@ DevicePeak small_peak() {
   peak.categories[index_of(Category::Gradient)] = 512;
   peak.categories[index_of(Category::Activation)] = 512;
   peak.alive_count = 2;
-  peak.largest = {{.storage = 3, .allocated_bytes = 512, .requested_bytes = 500,
-                   .category = Category::Gradient, .device = "cuda:0"}};
+  peak.largest = {{.storage = 3,
+                   .allocated_bytes = 512,
+                   .requested_bytes = 500,
+                   .category = Category::Gradient,
+                   .device = "cuda:0"}};
   peak.owners = {{.scope = "mlp", .allocated_bytes = 512}, {.allocated_bytes = 512}};
   peak.owners[0].categories[index_of(Category::Gradient)] = 512;
   peak.owners[1].categories[index_of(Category::Activation)] = 512;
@@ -72,10 +75,15 @@ TEST(JsonReport, ScopesHavePhasesAndSingleCalls) {
   ScopeBytes bytes{.device = "cpu", .before = 1, .after = 2, .peak = 5, .grown = -1};
   bytes.peak_categories[index_of(Category::Other)] = 5;
   bytes.peak_event = 4;
-  const ScopeCalls calls{.phase = Phase::Forward, .calls = 2, .first_event = 3, .last_event = 8,
-                         .input_bytes = 10, .output_bytes = 20, .devices = {bytes}};
-  const ScopesAnswer answer{.scopes = {{.path = "mlp", .parameter_bytes = 64, .buffer_bytes = 8,
-                                        .phases = {calls}}}};
+  const ScopeCalls calls{.phase = Phase::Forward,
+                         .calls = 2,
+                         .first_event = 3,
+                         .last_event = 8,
+                         .input_bytes = 10,
+                         .output_bytes = 20,
+                         .devices = {bytes}};
+  const ScopesAnswer answer{
+      .scopes = {{.path = "mlp", .parameter_bytes = 64, .buffer_bytes = 8, .phases = {calls}}}};
   EXPECT_EQ(json_report(answer), R"({
   "schema_version": 2,
   "report": "scopes",
@@ -108,8 +116,12 @@ TEST(JsonReport, ScopesHavePhasesAndSingleCalls) {
 }
 
 TEST(JsonReport, TimelineHasOnePointALine) {
-  TimelinePoint point{.event = 2, .time_ns = 20, .step = 1, .phase = Phase::Optimizer,
-                      .lowest = 0, .highest = INT64_MAX};
+  TimelinePoint point{.event = 2,
+                      .time_ns = 20,
+                      .step = 1,
+                      .phase = Phase::Optimizer,
+                      .lowest = 0,
+                      .highest = INT64_MAX};
   point.categories[index_of(Category::OptimizerState)] = INT64_MAX;
   const TimelineAnswer answer{
       .axis = TimelineAxis::Time, .first = 5, .last = 50, .devices = {{"cpu", {point}}}};

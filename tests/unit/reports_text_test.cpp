@@ -42,7 +42,11 @@ PeakAnswer small_peak(const std::string& name = "layers.3.mlp") {
   peak.categories[index_of(Category::Activation)] = 3 * kMiB;
   peak.categories[index_of(Category::Parameter)] = kMiB;
   peak.alive_count = 2;
-  peak.largest = {{5, 3 * kMiB, 2 * kMiB, Category::Activation, "cuda:0",
+  peak.largest = {{5,
+                   3 * kMiB,
+                   2 * kMiB,
+                   Category::Activation,
+                   "cuda:0",
                    {8, 800, 2, Phase::Forward, name, "aten::mm", "m.py:7"}},
                   {1, kMiB, kMiB, Category::Parameter, "cuda:0", {}}};
   return {.devices = {peak}, .events = 40, .steps = 3};
@@ -54,8 +58,7 @@ ScopesAnswer small_scopes(std::vector<std::string> paths, std::int64_t peak = 2 
     ScopeBytes bytes{.device = "cuda:0", .after = peak, .peak = peak, .grown = peak};
     bytes.peak_categories[index_of(Category::Activation)] = peak;
     const ScopeCalls calls{.phase = Phase::Forward, .calls = 2, .devices = {bytes}};
-    answer.scopes.push_back(
-        {.path = std::move(path), .parameter_bytes = kMiB, .phases = {calls}});
+    answer.scopes.push_back({.path = std::move(path), .parameter_bytes = kMiB, .phases = {calls}});
   }
   return answer;
 }
@@ -111,18 +114,21 @@ std::vector<std::string> all_reports(const std::string& name, std::int64_t bytes
       .groups = {{Category::Activation, LifeSpan::WithinStep, bytes, bytes, bytes, bytes}},
       .heaviest = {{fact, fact.born, bytes, bytes}, {elsewhere, {}, bytes, bytes}}};
   const LeakSite site{name, name, name, name, Category::Gradient, bytes, bytes, bytes, bytes};
-  const LeaksAnswer leaks{.enough_steps = true, .finished_steps = 3, .leaked_bytes = bytes,
-                          .sites = {site, {}}, .levels = {{name, 1, bytes}, {"cpu", 2, bytes}}};
+  const LeaksAnswer leaks{.enough_steps = true,
+                          .finished_steps = 3,
+                          .leaked_bytes = bytes,
+                          .sites = {site, {}},
+                          .levels = {{name, 1, bytes}, {"cpu", 2, bytes}}};
   const std::vector<Difference> differences = {{name, 0, bytes}, {name, bytes, 0}};
   const DiffAnswer diff{
       .same = false, .devices = {{name, {name, bytes, 1}, differences, differences, differences}}};
   TextStyle full = style;
   full.detail = Detail::Full;
-  return {text_report(overview, style),          text_report(overview.peak, style),
-          text_report(overview, full),           text_report(*overview.verdict, style),
-          text_report(scopes, style),            text_report(overview.timeline, style),
-          text_report(lifetimes, style),         text_report(leaks, style),
-          text_report(diff, style),              text_report(overview.diagnostics, style)};
+  return {text_report(overview, style),  text_report(overview.peak, style),
+          text_report(overview, full),   text_report(*overview.verdict, style),
+          text_report(scopes, style),    text_report(overview.timeline, style),
+          text_report(lifetimes, style), text_report(leaks, style),
+          text_report(diff, style),      text_report(overview.diagnostics, style)};
 }
 
 void expect_clean(const std::string& text, std::size_t width) {
@@ -304,8 +310,8 @@ TEST(LeaksText, SitesSayHowMuchPerStep) {
                                       12, 12 * kMiB, 3, 4 * kMiB, 2, 4}}};
   const std::string text = text_report(answer);
   EXPECT_TRUE(text.starts_with("12.00 MiB leaked in 5 finished steps\n"));
-  EXPECT_TRUE(says(
-      text, "  12.00 MiB  4.00 MiB  3 (2-4)        12  Activation  aten::add train.py:52\n"));
+  EXPECT_TRUE(
+      says(text, "  12.00 MiB  4.00 MiB  3 (2-4)        12  Activation  aten::add train.py:52\n"));
 }
 
 TEST(LeaksText, TheMiddleOfALongRunIsLeftOut) {

@@ -85,8 +85,9 @@ TEST(ScopeSpans, OfEqualMomentsTheFirstIsThePeak) {
 }
 
 TEST(ScopeSpans, ACallThatBeganWhileNothingChangedHasItsPeakAtItsOwnBegin) {
-  const Replayed done("alloc a 10\nbegin m\nmark x\nbegin n\nmark y\nbegin o\nfree a\nend n\n"
-                      "end m\nend o\n");
+  const Replayed done(
+      "alloc a 10\nbegin m\nmark x\nbegin n\nmark y\nbegin o\nfree a\nend n\n"
+      "end m\nend o\n");
   EXPECT_EQ(done.ended[0].devices[0].peak_event, 3);
   EXPECT_EQ(done.ended[1].devices[0].peak_event, 1);
   EXPECT_EQ(done.ended[2].devices[0].peak_event, 5);
@@ -150,8 +151,7 @@ TEST(ScopeSpans, ADeviceThatAppearsInsideWasEmptyBefore) {
 }
 
 TEST(ScopeSpans, AStorageBornTwiceOnAnotherDeviceCountsWhereItIsNow) {
-  const Replayed done(
-      "alloc a 10\ndevice cuda:0\nalloc b 1\nbegin m\nalloc a 1\nend m\n");
+  const Replayed done("alloc a 10\ndevice cuda:0\nalloc b 1\nbegin m\nalloc a 1\nend m\n");
   expect_bytes(done.ended[0], 10, 10, 0, 0);
   expect_bytes(done.ended[0], 512, 1024, 1024, 1);
 }

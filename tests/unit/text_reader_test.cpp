@@ -119,8 +119,8 @@ TEST(TapeText, KeysSayWhatDoesNotFollow) {
 }
 
 TEST(TapeText, ABareDashNamesNothing) {
-  const Tape tape = read_tape_text(
-      "tape 1\nbegin a\nbegin -\nbegin \"-\"\ncall -\ncall \"-\"\nmark x op=-\n");
+  const Tape tape =
+      read_tape_text("tape 1\nbegin a\nbegin -\nbegin \"-\"\ncall -\ncall \"-\"\nmark x op=-\n");
   EXPECT_FALSE(tape[1].scope);
   EXPECT_EQ(tape.tables().scope_path(tape[2].scope), "-");
   EXPECT_FALSE(tape[3].call);
@@ -160,45 +160,46 @@ TEST_P(BadTapeText, SaysLineColumnAndWhatIsWrong) {
 
 INSTANTIATE_TEST_SUITE_P(
     Each, BadTapeText,
-    ::testing::Values(
-        BadText{"hello\n", "t:1:1", "not a tape"}, BadText{"# nothing\n", "t:1:1", "no tape"},
-        BadText{"tape 1\n  frobnicate x\n", "t:2:3", "unknown word"},
-        BadText{"tape 1\nalloc a\n", "t:2:1", "number of operands"},
-        BadText{"tape 1\nalloc a 1 Parameter x\n", "t:2:1", "number of operands"},
-        BadText{"tape 1\nalloc a -5\n", "t:2:9", "negative"},
-        BadText{"tape 1\nalloc a 9223372036854775808\n", "t:2:9", "63 bits"},
-        BadText{"tape 1\nalloc a 5KB\n", "t:2:9", "not a size"},
-        BadText{"tape 1\nalloc a 5 Weight\n", "t:2:11", "unknown category"},
-        BadText{"tape 1\nphase sideways\n", "t:2:7", "unknown phase"},
-        BadText{"tape 1\nmark x phase=up\n", "t:2:8", "unknown phase"},
-        BadText{"tape 1\nmark x colour=red\n", "t:2:8", "unknown key"},
-        BadText{"tape 1\nmark x at=f:1 at=g:2\n", "t:2:15", "at= stands twice"},
-        BadText{"tape 1\nmark a=b\n", "t:2:6", "unknown key"},
-        BadText{"tape 1\ndevice cpu sig=x\n", "t:2:12", "does not belong"},
-        BadText{"tape 1\nmark x =red\n", "t:2:8", "without a key"},
-        BadText{"tape 1\nmark x sig=y\n", "t:2:1", "sig= without op="},
-        BadText{"tape 1\nmark x at=nowhere\n", "t:2:8", "unknown stack"},
-        BadText{"tape 1\nmark x at=f.py:x\n", "t:2:8", "a line must be a whole number"},
-        BadText{"tape 1\nmark x stream=1e3\n", "t:2:8", "a stream must be"},
-        BadText{"tape 1\nmark \"open\n", "t:2:11", "closing quote"},
-        BadText{"tape 1\nmark \"a\"b\n", "t:2:9", "runs into a quote"},
-        BadText{"tape 1\nmark a\"b\"\n", "t:2:7", "runs into a quote"},
-        BadText{"tape 1\nmark \"\\q\"\n", "t:2:8", "unknown escape"},
-        BadText{"tape 1\nmark \"\\x1\"\n", "t:2:8", "two digits"},
-        BadText{"tape 1\n@soon step\n", "t:2:1", "a time must be"},
-        BadText{"tape 1\n@99999999999999999999 step\n", "t:2:1", "a time must be"},
-        BadText{"tape 1\n@5\n", "t:2:1", "without an event"},
-        BadText{"tape 1\nmap -1 5\n", "t:2:5", "a segment must be"},
-        BadText{"tape 1\nstack a f.py twelve\n", "t:2:14", "a line must be"},
-        BadText{"tape 1\ndiagnostic c fatal 1 w m\n", "t:2:14", "unknown severity"},
-        BadText{"tape 1\nstorage a 131072\n", "t:2:11", "far ahead"},
-        BadText{"tape 1\nfree a\nstorage a 5\n", "t:3:9", "named before"},
-        BadText{"tape 1\nfree a\nstorage b 0\n", "t:3:9", "named before"},
-        BadText{"tape 1\nstorage a -1\n", "t:2:11", "a storage's number must be"},
-        BadText{"tape 1\nstep bytes=1KiB\n", "t:2:6", "a number of bytes must be"},
-        BadText{"tape 1\ncall - sig\n", "t:2:8", "a signature without"},
-        BadText{"tape 1\nmark x op=- sig=y\n", "t:2:1", "sig= without op="},
-        BadText{"tape 1\nmark \xff\n", "t:2:6", "not UTF-8"}));
+    ::testing::Values(BadText{"hello\n", "t:1:1", "not a tape"},
+                      BadText{"# nothing\n", "t:1:1", "no tape"},
+                      BadText{"tape 1\n  frobnicate x\n", "t:2:3", "unknown word"},
+                      BadText{"tape 1\nalloc a\n", "t:2:1", "number of operands"},
+                      BadText{"tape 1\nalloc a 1 Parameter x\n", "t:2:1", "number of operands"},
+                      BadText{"tape 1\nalloc a -5\n", "t:2:9", "negative"},
+                      BadText{"tape 1\nalloc a 9223372036854775808\n", "t:2:9", "63 bits"},
+                      BadText{"tape 1\nalloc a 5KB\n", "t:2:9", "not a size"},
+                      BadText{"tape 1\nalloc a 5 Weight\n", "t:2:11", "unknown category"},
+                      BadText{"tape 1\nphase sideways\n", "t:2:7", "unknown phase"},
+                      BadText{"tape 1\nmark x phase=up\n", "t:2:8", "unknown phase"},
+                      BadText{"tape 1\nmark x colour=red\n", "t:2:8", "unknown key"},
+                      BadText{"tape 1\nmark x at=f:1 at=g:2\n", "t:2:15", "at= stands twice"},
+                      BadText{"tape 1\nmark a=b\n", "t:2:6", "unknown key"},
+                      BadText{"tape 1\ndevice cpu sig=x\n", "t:2:12", "does not belong"},
+                      BadText{"tape 1\nmark x =red\n", "t:2:8", "without a key"},
+                      BadText{"tape 1\nmark x sig=y\n", "t:2:1", "sig= without op="},
+                      BadText{"tape 1\nmark x at=nowhere\n", "t:2:8", "unknown stack"},
+                      BadText{"tape 1\nmark x at=f.py:x\n", "t:2:8",
+                              "a line must be a whole number"},
+                      BadText{"tape 1\nmark x stream=1e3\n", "t:2:8", "a stream must be"},
+                      BadText{"tape 1\nmark \"open\n", "t:2:11", "closing quote"},
+                      BadText{"tape 1\nmark \"a\"b\n", "t:2:9", "runs into a quote"},
+                      BadText{"tape 1\nmark a\"b\"\n", "t:2:7", "runs into a quote"},
+                      BadText{"tape 1\nmark \"\\q\"\n", "t:2:8", "unknown escape"},
+                      BadText{"tape 1\nmark \"\\x1\"\n", "t:2:8", "two digits"},
+                      BadText{"tape 1\n@soon step\n", "t:2:1", "a time must be"},
+                      BadText{"tape 1\n@99999999999999999999 step\n", "t:2:1", "a time must be"},
+                      BadText{"tape 1\n@5\n", "t:2:1", "without an event"},
+                      BadText{"tape 1\nmap -1 5\n", "t:2:5", "a segment must be"},
+                      BadText{"tape 1\nstack a f.py twelve\n", "t:2:14", "a line must be"},
+                      BadText{"tape 1\ndiagnostic c fatal 1 w m\n", "t:2:14", "unknown severity"},
+                      BadText{"tape 1\nstorage a 131072\n", "t:2:11", "far ahead"},
+                      BadText{"tape 1\nfree a\nstorage a 5\n", "t:3:9", "named before"},
+                      BadText{"tape 1\nfree a\nstorage b 0\n", "t:3:9", "named before"},
+                      BadText{"tape 1\nstorage a -1\n", "t:2:11", "a storage's number must be"},
+                      BadText{"tape 1\nstep bytes=1KiB\n", "t:2:6", "a number of bytes must be"},
+                      BadText{"tape 1\ncall - sig\n", "t:2:8", "a signature without"},
+                      BadText{"tape 1\nmark x op=- sig=y\n", "t:2:1", "sig= without op="},
+                      BadText{"tape 1\nmark \xff\n", "t:2:6", "not UTF-8"}));
 
 // The keys that docs/formats/tape.md gives each word; a line of that word is good without them.
 struct WordKeys {
@@ -238,9 +239,9 @@ const std::vector<WordKeys> kWordKeys = {
     {"unmap 1 1", place_keys_and({"bytes", "category"})},
 };
 const std::map<std::string, std::string> kKeyValues = {
-    {"op", "f"}, {"at", "f.py:1"}, {"stream", "1"}, {"scope", "m"}, {"phase", "other"},
-    {"under", "f.py:1"}, {"bytes", "-1"}, {"category", "Buffer"}, {"device", "cpu"},
-    {"subject", "3"}};
+    {"op", "f"},        {"at", "f.py:1"},    {"stream", "1"}, {"scope", "m"},
+    {"phase", "other"}, {"under", "f.py:1"}, {"bytes", "-1"}, {"category", "Buffer"},
+    {"device", "cpu"},  {"subject", "3"}};
 
 TEST(TapeText, AKeyOnALineThatHasNoUseForItIsRefused) {
   for (const auto& [line, keys] : kWordKeys)

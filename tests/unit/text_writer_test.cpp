@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/tape_content.h"
+#include "tidemark/engine/replay/verify.h"
 #include "tidemark/engine/tape/builder.h"
 #include "tidemark/engine/tape/text_reader.h"
 #include "tidemark/engine/tape/text_tokens.h"
-#include "tidemark/engine/replay/verify.h"
 
 namespace tidemark {
 namespace {
@@ -48,8 +48,9 @@ TEST(TextWriter, EveryKindComesBack) {
 TEST(TextWriter, NamesWithEveryOddCharacterComeBack) {
   TapeBuilder builder;
   const std::vector<std::string> names = {
-      "", " ", "-", "#x", "@5", "a=b", "\"", "\\", "a b", "\n", "\x7f", "\xff\xfe", "tide µ", "=",
-      std::string("a\0b", 3)};
+      "",     " ",        "-",      "#x",  "@5",
+      "a=b",  "\"",       "\\",     "a b", "\n",
+      "\x7f", "\xff\xfe", "tide µ", "=",   std::string("a\0b", 3)};
   for (const std::string& name : names) {
     Place place;
     place.scope = builder.tables().scope(name);

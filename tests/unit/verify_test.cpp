@@ -29,7 +29,8 @@ TEST(Verify, AGoodTapeHasNoProblems) {
 }
 
 TEST(Verify, ScopesThatDoNotNestAreGood) {
-  EXPECT_TRUE(verify_text("begin a\nbegin b\nend a\nend b\nbegin a\nbegin a\nend a\nend a\n").empty());
+  EXPECT_TRUE(
+      verify_text("begin a\nbegin b\nend a\nend b\nbegin a\nbegin a\nend a\nend a\n").empty());
 }
 
 TEST(Verify, ADoubleFreeIsNamedOnceWithItsCount) {
@@ -67,8 +68,9 @@ TEST(Verify, TheFirstScopeLeftOpenIsTheOneThatBeganFirst) {
 
 TEST(Verify, AnEndMeansTheCallThatBeganInItsPhase) {
   // The backward call of "a" ends; the recomputation inside it is the one left open.
-  expect_only(verify_text("begin a phase=backward\nbegin a phase=recompute\nend a phase=backward\n"),
-              "scope-left-open", "event 1");
+  expect_only(
+      verify_text("begin a phase=backward\nbegin a phase=recompute\nend a phase=backward\n"),
+      "scope-left-open", "event 1");
 }
 
 TEST(Verify, TimeThatRunsBackIsNamed) {

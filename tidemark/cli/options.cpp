@@ -84,25 +84,26 @@ void add_selection(CLI::App& parser, Selection& selection) {
 }
 
 void add_bind(CLI::App& parser, std::map<std::string, std::int64_t, std::less<>>& dimensions) {
-  parser.add_option_function<std::vector<std::string>>(
-            "--bind",
-            [&dimensions](const std::vector<std::string>& all) {
-              for (const std::string& text : all) {
-                const std::size_t equals = text.find('=');
-                const auto value = whole_number<std::int64_t>(text.substr(equals + 1));
-                dimensions[text.substr(0, equals)] = *value;
-              }
-            },
-            "a size of an exported model that is not fixed, as in batch=32")
+  parser
+      .add_option_function<std::vector<std::string>>(
+          "--bind",
+          [&dimensions](const std::vector<std::string>& all) {
+            for (const std::string& text : all) {
+              const std::size_t equals = text.find('=');
+              const auto value = whole_number<std::int64_t>(text.substr(equals + 1));
+              dimensions[text.substr(0, equals)] = *value;
+            }
+          },
+          "a size of an exported model that is not fixed, as in batch=32")
       ->type_name("NAME=N")
       ->check(check_binding);
 }
 
 CLI::Option* add_count(CLI::App& parser, const char* flag, std::size_t& count,
                        const std::string& help) {
-  return add_text(parser, flag, "N", help, [&count](const std::string& text) {
-           count = *whole_number<std::uint64_t>(text);
-         })->check(check_count);
+  return add_text(parser, flag, "N", help,
+                  [&count](const std::string& text) { count = *whole_number<std::uint64_t>(text); })
+      ->check(check_count);
 }
 
 CLI::Option* add_top(CLI::App& parser, std::size_t& top, const char* of_what) {
@@ -118,7 +119,7 @@ void add_full(CLI::App& parser, Output& output) {
 CLI::Option* add_depth(CLI::App& parser, std::size_t& depth) {
   const std::string unless_told = depth == 0 ? "all" : std::to_string(depth);
   return add_count(parser, "--depth", depth,
-            fmt::format("levels of modules; 0 is all ({} unless told)", unless_told));
+                   fmt::format("levels of modules; 0 is all ({} unless told)", unless_told));
 }
 
 }  // namespace tidemark::cli

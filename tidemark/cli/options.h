@@ -14,7 +14,7 @@
 namespace CLI {
 class App;
 class Option;
-}
+}  // namespace CLI
 
 namespace tidemark::cli {
 
@@ -37,6 +37,7 @@ void add_full(CLI::App& parser, Output& output);
 // --bind NAME=VALUE, as often as there are dimensions.
 void add_bind(CLI::App& parser, std::map<std::string, std::int64_t, std::less<>>& dimensions);
 // A whole number from 0 up; anything else is refused by name.
-CLI::Option* add_count(CLI::App& parser, const char* flag, std::size_t& count, const std::string& help);
+CLI::Option* add_count(CLI::App& parser, const char* flag, std::size_t& count,
+                       const std::string& help);
 
 }  // namespace tidemark::cli

@@ -100,12 +100,9 @@ int run_words(int argc, char** argv) {
   const std::string_view word = argv[1];
   if (const Verb* verb = find_verb(word)) return run_verb(*verb, argc - 1, argv + 1);
   if (word == "help" && argc > 2) return help_with(argv[2]);
-  if (word == "--help" || word == "-h" || word == "help")
-    print(command_help());
-  else if (word == "--version")
-    print("tidemark " TIDEMARK_VERSION "\n");
-  else
-    return refuse_verb(word);
+  if (word == "--help" || word == "-h" || word == "help") print(command_help());
+  else if (word == "--version") print("tidemark " TIDEMARK_VERSION "\n");
+  else return refuse_verb(word);
   return kOk;
 }
 

@@ -29,9 +29,9 @@ template <class Options, class Answer>
 Action answering(std::shared_ptr<Question<Options>> asked,
                  Answer (*find)(const Tape&, const Options&)) {
   return [asked, find] {
-    print_answer(answer_for(asked->file,
-                            [&](const Tape& tape) { return find(tape, asked->options); },
-                            asked->dimensions),
+    print_answer(answer_for(
+                     asked->file, [&](const Tape& tape) { return find(tape, asked->options); },
+                     asked->dimensions),
                  asked->output, asked->file);
     return kOk;
   };

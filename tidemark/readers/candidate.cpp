@@ -76,8 +76,7 @@ bool Candidate::has_member(std::string_view ending) const {
 std::string Candidate::beginning_of_member(std::string_view ending) const {
 #ifdef TIDEMARK_HAS_ZIP
   for (std::size_t i = 0; i < members().size(); ++i)
-    if (members()[i].ends_with(ending))
-      return open(path_, bytes_).read_beginning(i, kLookedAt);
+    if (members()[i].ends_with(ending)) return open(path_, bytes_).read_beginning(i, kLookedAt);
 #endif
   (void)ending;
   return {};

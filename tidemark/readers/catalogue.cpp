@@ -15,23 +15,16 @@ namespace {
 
 constexpr std::array kCatalogue = {
     &kPythonScript,
-    &kBinaryTape,       // what tidemark writes
-    &kTextTape,         // and what people write
-    &kExportedModel,    // torch.export.save
-    &kMemorySnapshot,   // torch.cuda.memory._dump_snapshot
-    &kProfilerTrace,    // torch.profiler
-    &kExecutionTrace,   // ExecutionTraceObserver
-    &kCompiledModel,    // AOTInductor
-    &kTorchScript,      // torch.jit.save
-    &kCheckpoint,       // torch.save
-    &kSafetensors,
-    &kOnnx,
-    &kOtherPickle,
-    &kOtherZip,
-    &kGzip,
-    &kOtherJson,
-    &kOtherText,
-    &kOther,
+    &kBinaryTape,      // what tidemark writes
+    &kTextTape,        // and what people write
+    &kExportedModel,   // torch.export.save
+    &kMemorySnapshot,  // torch.cuda.memory._dump_snapshot
+    &kProfilerTrace,   // torch.profiler
+    &kExecutionTrace,  // ExecutionTraceObserver
+    &kCompiledModel,   // AOTInductor
+    &kTorchScript,     // torch.jit.save
+    &kCheckpoint,      // torch.save
+    &kSafetensors,    &kOnnx, &kOtherPickle, &kOtherZip, &kGzip, &kOtherJson, &kOtherText, &kOther,
 };
 
 // The sentence with the path in the place of FILE.

@@ -35,8 +35,7 @@ CaseFile parse_case(const std::string& text) {
   for (std::size_t number = 1; std::getline(lines, line); ++number) {
     if (line.starts_with(kHeading))
       file.sections.push_back(parse_heading(line.substr(kHeading.size()), number));
-    else
-      (file.sections.empty() ? file.tape : file.sections.back().body) += line + "\n";
+    else (file.sections.empty() ? file.tape : file.sections.back().body) += line + "\n";
   }
   trim_end(file.tape);
   for (Section& section : file.sections) trim_end(section.body);

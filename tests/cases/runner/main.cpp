@@ -70,7 +70,8 @@ class Runner {
   void fail(const Section& section, const std::string& name, const std::string& what) {
     ++failed_;
     std::cout << name << ":" << section.line << ": === " << section.heading
-              << "  (- expected, + found)\n" << what << "\n";
+              << "  (- expected, + found)\n"
+              << what << "\n";
   }
 
   bool update_;

@@ -12,10 +12,10 @@
 #include "tidemark/engine/analyses/scopes.h"
 #include "tidemark/engine/analyses/timeline.h"
 #include "tidemark/engine/base/error.h"
+#include "tidemark/engine/replay/verify.h"
 #include "tidemark/engine/reports/text.h"
 #include "tidemark/engine/tape/text_reader.h"
 #include "tidemark/engine/tape/text_writer.h"
-#include "tidemark/engine/replay/verify.h"
 
 namespace tidemark::cases {
 namespace {

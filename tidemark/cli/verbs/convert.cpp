@@ -6,12 +6,12 @@
 #include "tidemark/cli/input.h"
 #include "tidemark/cli/output_file.h"
 #include "tidemark/cli/print.h"
+#include "tidemark/cli/verbs/catalogue.h"
 #include "tidemark/engine/base/error.h"
 #include "tidemark/engine/base/utf8.h"
 #include "tidemark/engine/tape/file_writer.h"
 #include "tidemark/engine/tape/text_writer.h"
 #include "tidemark/readers/codec.h"
-#include "tidemark/cli/verbs/catalogue.h"
 
 namespace tidemark::cli {
 namespace {
@@ -57,8 +57,8 @@ int convert(const Given& given) {
     print(write_tape_text(tape));
     return kOk;
   }
-  const auto size = write_whole_file(
-      given.out, [&](ByteSink& sink) { write_form(tape, given, form, sink); });
+  const auto size =
+      write_whole_file(given.out, [&](ByteSink& sink) { write_form(tape, given, form, sink); });
   print(fmt::format("{}: {} events, {}\n", printable(given.out),
                     format_count(static_cast<std::int64_t>(tape.size())),
                     format_bytes(static_cast<std::int64_t>(size))));
@@ -68,7 +68,8 @@ int convert(const Given& given) {
 Action prepare(CLI::App& parser) {
   auto given = std::make_shared<Given>();
   parser.add_option("IN", given->in, "a tape, text or binary")->required()->type_name("");
-  parser.add_option("OUT", given->out, "NAME.tape is binary, NAME.txt is text, - is text to stdout")
+  parser
+      .add_option("OUT", given->out, "NAME.tape is binary, NAME.txt is text, - is text to stdout")
       ->required()
       ->type_name("");
   parser.add_flag("--uncompressed", given->uncompressed, "for readers without zstd");
@@ -77,11 +78,10 @@ Action prepare(CLI::App& parser) {
 
 }  // namespace
 
-const Verb kConvert = {
-    "convert", "writes a tape in its other form: text or binary",
-    R"(  tidemark convert run.tape run.txt          to read it, or to edit it
+const Verb kConvert = {"convert", "writes a tape in its other form: text or binary",
+                       R"(  tidemark convert run.tape run.txt          to read it, or to edit it
   tidemark convert run.txt run.tape          small again
   tidemark convert run.tape - | grep free)",
-    &prepare};
+                       &prepare};
 
 }  // namespace tidemark::cli

@@ -3,8 +3,8 @@
 
 #include "tidemark/cli/input.h"
 #include "tidemark/cli/print.h"
-#include "tidemark/engine/analyses/diff.h"
 #include "tidemark/cli/verbs/catalogue.h"
+#include "tidemark/engine/analyses/diff.h"
 
 namespace tidemark::cli {
 namespace {
@@ -23,9 +23,8 @@ Action prepare(CLI::App& parser) {
   add_output(parser, given->output);
   return [given] {
     const Tape before = open_input(given->before), after = open_input(given->after);
-    const DiffAnswer answer = naming(given->before + ", " + given->after, [&] {
-      return find_diff(before, after, given->options);
-    });
+    const DiffAnswer answer = naming(given->before + ", " + given->after,
+                                     [&] { return find_diff(before, after, given->options); });
     print_answer(answer, given->output);
     return answer.same ? kOk : kFound;
   };
@@ -33,11 +32,10 @@ Action prepare(CLI::App& parser) {
 
 }  // namespace
 
-const Verb kDiff = {
-    "diff", "two tapes: what grew, by category, module and operator",
-    R"(  tidemark diff before.tape after.tape
+const Verb kDiff = {"diff", "two tapes: what grew, by category, module and operator",
+                    R"(  tidemark diff before.tape after.tape
   tidemark diff before.tape after.tape --step 2
   tidemark diff a.tape b.tape --json > diff.json || echo "they differ")",
-    &prepare};
+                    &prepare};
 
 }  // namespace tidemark::cli

@@ -1,6 +1,6 @@
 // `tidemark leaks`: what grows from step to step.
-#include "tidemark/cli/question.h"
 #include "tidemark/engine/analyses/leaks.h"
+#include "tidemark/cli/question.h"
 #include "tidemark/cli/verbs/catalogue.h"
 
 namespace tidemark::cli {

@@ -1,6 +1,6 @@
 // `tidemark lifetimes`: who lives how long.
-#include "tidemark/cli/question.h"
 #include "tidemark/engine/analyses/lifetimes.h"
+#include "tidemark/cli/question.h"
 #include "tidemark/cli/verbs/catalogue.h"
 
 namespace tidemark::cli {
@@ -18,11 +18,10 @@ Action prepare(CLI::App& parser) {
 
 }  // namespace
 
-const Verb kLifetimes = {
-    "lifetimes", "who lives how long, born and dead where",
-    R"(  tidemark lifetimes run.tape
+const Verb kLifetimes = {"lifetimes", "who lives how long, born and dead where",
+                         R"(  tidemark lifetimes run.tape
   tidemark lifetimes run.tape --step 2       what is born in the second step
   tidemark lifetimes run.tape --top 50)",
-    &prepare};
+                         &prepare};
 
 }  // namespace tidemark::cli

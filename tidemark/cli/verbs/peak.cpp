@@ -1,6 +1,6 @@
 // `tidemark peak`: the highest moment of each device.
-#include "tidemark/cli/question.h"
 #include "tidemark/engine/analyses/peak.h"
+#include "tidemark/cli/question.h"
 #include "tidemark/cli/verbs/catalogue.h"
 
 namespace tidemark::cli {
@@ -20,11 +20,10 @@ Action prepare(CLI::App& parser) {
 
 }  // namespace
 
-const Verb kPeak = {
-    "peak", "the highest moment: how much, when, and what was alive",
-    R"(  tidemark peak run.tape
+const Verb kPeak = {"peak", "the highest moment: how much, when, and what was alive",
+                    R"(  tidemark peak run.tape
   tidemark peak run.tape --top 30            more of the largest storages
   tidemark peak run.tape --step 1 --json     one step, for a program)",
-    &prepare};
+                    &prepare};
 
 }  // namespace tidemark::cli

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "tidemark/cli/question.h"
-#include "tidemark/engine/analyses/overview.h"
 #include "tidemark/cli/verbs/catalogue.h"
+#include "tidemark/engine/analyses/overview.h"
 
 namespace tidemark::cli {
 namespace {
@@ -29,12 +29,11 @@ Action prepare(CLI::App& parser) {
 
 }  // namespace
 
-const Verb kReport = {
-    "report", "the first look: will it fit, what eats it, when, and where",
-    R"(  tidemark report run.tape
+const Verb kReport = {"report", "the first look: will it fit, what eats it, when, and where",
+                      R"(  tidemark report run.tape
   tidemark report run.tape --step 2          the second step alone
   tidemark report run.tape --depth 0         down to the smallest module
   tidemark report model.pt2 --bind batch=32  an exported model, without running it)",
-    &prepare};
+                      &prepare};
 
 }  // namespace tidemark::cli

@@ -2,8 +2,8 @@
 #include <CLI/CLI.hpp>
 
 #include "tidemark/cli/question.h"
-#include "tidemark/engine/analyses/scopes.h"
 #include "tidemark/cli/verbs/catalogue.h"
+#include "tidemark/engine/analyses/scopes.h"
 
 namespace tidemark::cli {
 namespace {
@@ -21,11 +21,10 @@ Action prepare(CLI::App& parser) {
 
 }  // namespace
 
-const Verb kScopes = {
-    "scopes", "module by module: bytes before, after, and the peak inside",
-    R"(  tidemark scopes run.tape --depth 2         the outer modules only
+const Verb kScopes = {"scopes", "module by module: bytes before, after, and the peak inside",
+                      R"(  tidemark scopes run.tape --depth 2         the outer modules only
   tidemark scopes run.tape --step 2          as they are in the second step
   tidemark scopes run.tape --calls           each call by itself)",
-    &prepare};
+                      &prepare};
 
 }  // namespace tidemark::cli

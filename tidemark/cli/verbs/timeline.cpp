@@ -2,8 +2,8 @@
 #include <CLI/CLI.hpp>
 
 #include "tidemark/cli/question.h"
-#include "tidemark/engine/analyses/overview.h"
 #include "tidemark/cli/verbs/catalogue.h"
+#include "tidemark/engine/analyses/overview.h"
 
 namespace tidemark::cli {
 namespace {
@@ -28,19 +28,17 @@ Action prepare(CLI::App& parser) {
   add_bind(parser, asked->dimensions);
   add_selection(parser, asked->options);
   add_axis(parser, asked->options.axis);
-  add_count(parser, "--columns", asked->options.columns,
-            "points to draw into; 0 is every change");
+  add_count(parser, "--columns", asked->options.columns, "points to draw into; 0 is every change");
   add_output(parser, asked->output);
   return answering(asked, &find_timeline);
 }
 
 }  // namespace
 
-const Verb kTimeline = {
-    "timeline", "bytes by category from the first event to the last",
-    R"(  tidemark timeline run.tape
+const Verb kTimeline = {"timeline", "bytes by category from the first event to the last",
+                        R"(  tidemark timeline run.tape
   tidemark timeline run.tape --by time --step 1
   tidemark timeline run.tape --json --columns 0    every change, exactly)",
-    &prepare};
+                        &prepare};
 
 }  // namespace tidemark::cli

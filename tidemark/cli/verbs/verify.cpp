@@ -32,11 +32,10 @@ Action prepare(CLI::App& parser) {
 
 }  // namespace
 
-const Verb kVerify = {
-    "verify", "checks every rule of a tape and names what breaks one",
-    R"(  tidemark verify run.tape
+const Verb kVerify = {"verify", "checks every rule of a tape and names what breaks one",
+                      R"(  tidemark verify run.tape
   tidemark verify run.tape --json
   tidemark verify run.tape && echo sound     exit code 1 when a rule is broken)",
-    &prepare};
+                      &prepare};
 
 }  // namespace tidemark::cli

@@ -58,8 +58,7 @@ BytesByName peaks_by_scope(const std::string& device, const Side& side) {
   for (const ScopeFacts& scope : side.scopes.scopes)
     for (const ScopeCalls& phase : scope.phases)
       for (const ScopeBytes& bytes : phase.devices)
-        if (bytes.device == device)
-          peaks[scope.path] = std::max(peaks[scope.path], bytes.peak);
+        if (bytes.device == device) peaks[scope.path] = std::max(peaks[scope.path], bytes.peak);
   return peaks;
 }
 
@@ -87,8 +86,7 @@ std::vector<Difference> compare(const CategoryBytes& before, const CategoryBytes
   std::vector<Difference> differences;
   for (std::size_t c = 0; c < kCategoryCount; ++c)
     if (before[c] != 0 || after[c] != 0)
-      differences.push_back(
-          {std::string(name_of(static_cast<Category>(c))), before[c], after[c]});
+      differences.push_back({std::string(name_of(static_cast<Category>(c))), before[c], after[c]});
   return differences;
 }
 

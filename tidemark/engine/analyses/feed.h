@@ -22,10 +22,8 @@ auto feed(const Tape& tape, Observers... observers) {
     found.diagnostics = std::move(all);
     return found;
   };
-  if constexpr (sizeof...(Observers) == 1)
-    return answer(observers...);
-  else
-    return std::tuple(answer(observers)...);
+  if constexpr (sizeof...(Observers) == 1) return answer(observers...);
+  else return std::tuple(answer(observers)...);
 }
 
 // An analysis that follows a live run. The tables must outlive it.

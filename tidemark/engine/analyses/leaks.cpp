@@ -27,8 +27,7 @@ struct SiteSum {
 
 SiteKey site_of(const LiveStorage& one, const Tables& tables) {
   const StringId op = one.born.call ? tables.calls()[one.born.call.value].op : StringId();
-  const Frame frame =
-      one.born.stack ? tables.stacks()[one.born.stack.value].frame : Frame{};
+  const Frame frame = one.born.stack ? tables.stacks()[one.born.stack.value].frame : Frame{};
   return {one.state.device, one.state.category, one.born.scope, op, frame.file, frame.line};
 }
 

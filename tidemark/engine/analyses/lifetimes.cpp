@@ -46,8 +46,7 @@ Life LifetimesObserver::life_of(const LiveStorage& one, const Moment& now) const
   if (const auto known = largest_.find(one.storage); known != largest_.end())
     life.storage.state = known->second;
   life.events = now.event - one.born.at.event;
-  life.time_ns =
-      std::max<std::int64_t>(0, subtract_saturating(now.time_ns, one.born.at.time_ns));
+  life.time_ns = std::max<std::int64_t>(0, subtract_saturating(now.time_ns, one.born.at.time_ns));
   return life;
 }
 

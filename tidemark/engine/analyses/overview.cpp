@@ -33,8 +33,9 @@ std::vector<std::string> find_not_covered(const RunFacts& run) {
   std::vector<std::string> sentences;
   if (run.kind.empty()) return sentences;
   if (run.end == RunEnd::Steps)
-    sentences.push_back("everything after step " + std::to_string(run.steps.value_or(0)) +
-                        ": validation, saving, longer batches (--steps 0 runs to the script's end)");
+    sentences.push_back(
+        "everything after step " + std::to_string(run.steps.value_or(0)) +
+        ": validation, saving, longer batches (--steps 0 runs to the script's end)");
   if (run.end == RunEnd::Script && run.steps == 0)
     sentences.push_back("training: the script ended without a step of an optimizer");
   return sentences;

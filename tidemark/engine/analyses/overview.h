@@ -9,9 +9,9 @@
 namespace tidemark {
 
 struct OverviewOptions : Selection {
-  std::size_t top = 10;        // largest storages, sites and source lines
-  std::size_t depth = 3;       // of modules; 0: all
-  std::size_t columns = 240;   // of the timeline; more than a terminal has, so no width matters
+  std::size_t top = 10;         // largest storages, sites and source lines
+  std::size_t depth = 3;        // of modules; 0: all
+  std::size_t columns = 240;    // of the timeline; more than a terminal has, so no width matters
   std::optional<GpuFacts> gpu;  // to be judged against, instead of the one the run was for
 };
 

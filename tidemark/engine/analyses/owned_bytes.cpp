@@ -17,10 +17,8 @@ void OwnedBytes::label(const Event& e, std::int64_t bytes) {
     owned_.emplace_back();
   }
   Owned& owned = owned_[place];
-  if (e.kind == Kind::Resize)
-    owned.bytes = std::max(owned.bytes, bytes);
-  else
-    owned = {e.scope, bytes};
+  if (e.kind == Kind::Resize) owned.bytes = std::max(owned.bytes, bytes);
+  else owned = {e.scope, bytes};
 }
 
 std::vector<std::int64_t> OwnedBytes::by_scope(std::size_t scope_count) const {

@@ -14,11 +14,20 @@ struct TypeSize {
   std::string_view name;
   std::int64_t bytes;
 };
-constexpr std::array kTypes = {
-    TypeSize{"f32", 4}, TypeSize{"f64", 8}, TypeSize{"f16", 2}, TypeSize{"bf16", 2},
-    TypeSize{"i64", 8}, TypeSize{"i32", 4}, TypeSize{"i16", 2}, TypeSize{"i8", 1},
-    TypeSize{"u8", 1},  TypeSize{"bool", 1}, TypeSize{"Float8_e4m3fn", 1},
-    TypeSize{"Float8_e5m2", 1}, TypeSize{"ComplexFloat", 8}, TypeSize{"ComplexDouble", 16}};
+constexpr std::array kTypes = {TypeSize{"f32", 4},
+                               TypeSize{"f64", 8},
+                               TypeSize{"f16", 2},
+                               TypeSize{"bf16", 2},
+                               TypeSize{"i64", 8},
+                               TypeSize{"i32", 4},
+                               TypeSize{"i16", 2},
+                               TypeSize{"i8", 1},
+                               TypeSize{"u8", 1},
+                               TypeSize{"bool", 1},
+                               TypeSize{"Float8_e4m3fn", 1},
+                               TypeSize{"Float8_e5m2", 1},
+                               TypeSize{"ComplexFloat", 8},
+                               TypeSize{"ComplexDouble", 16}};
 
 std::int64_t size_of_type(std::string_view name) {
   const auto* found = std::find_if(kTypes.begin(), kTypes.end(),

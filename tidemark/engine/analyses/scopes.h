@@ -11,8 +11,8 @@
 namespace tidemark {
 
 struct ScopesOptions : Selection {
-  std::size_t depth = 0;   // 1: only the outermost scopes; 0: all
-  bool per_call = false;   // also each single call
+  std::size_t depth = 0;  // 1: only the outermost scopes; 0: all
+  bool per_call = false;  // also each single call
 };
 
 class ScopesObserver {
@@ -26,8 +26,7 @@ class ScopesObserver {
   ScopesAnswer answer(const Replay& replay) const;
 
  private:
-  std::vector<ScopeFacts> list(const std::vector<ScopeRecord>& records,
-                               const Tables& tables) const;
+  std::vector<ScopeFacts> list(const std::vector<ScopeRecord>& records, const Tables& tables) const;
   void fill_calls(ScopeFacts& facts, const ScopeRecord& record, const Tables& tables) const;
 
   ScopesOptions options_;

@@ -59,8 +59,8 @@ void TimelineColumns::open(const AxisPosition& position, Instant held, const Cha
   if (axis_ == TimelineAxis::Time) held.at.time_ns = std::max(held.at.time_ns, begin);
   nothing_.push_back(point_at(held, {}));
   for (std::size_t d = 0; d < series_.size(); ++d)
-    series_[d].push_back(point_at(
-        held, row_before(change, device_numbered(d), ledger.row(device_numbered(d)))));
+    series_[d].push_back(
+        point_at(held, row_before(change, device_numbered(d), ledger.row(device_numbered(d)))));
 }
 
 void TimelineColumns::grow(std::size_t device_count) {

@@ -66,8 +66,7 @@ class TimelineColumns {
   using Series = std::vector<TimelinePoint>;
   void open_up_to(const AxisPosition& position, const Instant& held, const Change& change,
                   const Ledger& ledger);
-  void open(const AxisPosition& position, Instant held, const Change& change,
-            const Ledger& ledger);
+  void open(const AxisPosition& position, Instant held, const Change& change, const Ledger& ledger);
   void grow(std::size_t device_count);
   void halve();
 

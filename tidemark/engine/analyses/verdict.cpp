@@ -31,15 +31,16 @@ const DevicePeak* deciding_device(const PeakAnswer& peak) {
 
 std::vector<BudgetItem> budget_of(const RunFacts& run, const DevicePeak& peak) {
   const bool is_measured = run.kind == "record";
-  std::vector<BudgetItem> items = {
-      {"tensors", peak.allocated_bytes, is_measured ? Evidence::Measured : Evidence::Modelled,
-       is_measured ? "the allocator's peak"
-       : run.kind.empty() ? "the peak on the tape" : "the peak of this run"}};
+  std::vector<BudgetItem> items = {{"tensors", peak.allocated_bytes,
+                                    is_measured ? Evidence::Measured : Evidence::Modelled,
+                                    is_measured        ? "the allocator's peak"
+                                    : run.kind.empty() ? "the peak on the tape"
+                                                       : "the peak of this run"}};
   if (run.used_matmul)
     items.push_back({"library workspaces", kMatmulWorkspaceBytes, Evidence::Assumed,
                      "cuBLAS and cuBLASLt on an H200"});
-  items.push_back({"CUDA context", kContextBytes, Evidence::Assumed,
-                   "the most of 26 runs on an H200"});
+  items.push_back(
+      {"CUDA context", kContextBytes, Evidence::Assumed, "the most of 26 runs on an H200"});
   // Divided first: a product may pass 63 bits.
   items.push_back({"allocator's slack", peak.allocated_bytes / 100 * kSlackPercent,
                    Evidence::Assumed, "14%, the median of 26 runs"});

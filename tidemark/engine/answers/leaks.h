@@ -26,7 +26,7 @@ struct StepLevel {
 };
 
 struct LeaksAnswer {
-  bool enough_steps = false;      // at least three finished steps: fewer cannot show growth
+  bool enough_steps = false;  // at least three finished steps: fewer cannot show growth
   std::int64_t finished_steps = 0;
   std::int64_t leaked_bytes = 0;
   std::vector<LeakSite> sites;    // most bytes first

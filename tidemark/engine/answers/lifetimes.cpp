@@ -6,8 +6,8 @@
 namespace tidemark {
 namespace {
 
-constexpr std::array<std::string_view, kLifeSpanCount> kSpanNames = {
-    "within-phase", "within-step", "across-steps", "to-the-end"};
+constexpr std::array<std::string_view, kLifeSpanCount> kSpanNames = {"within-phase", "within-step",
+                                                                     "across-steps", "to-the-end"};
 
 }  // namespace
 

@@ -12,10 +12,10 @@ namespace tidemark {
 
 // How far a life reaches.
 enum class LifeSpan : std::uint8_t {
-  WithinPhase,   // born and dead in one phase of one step
-  WithinStep,    // born in one phase, dead in another (activations kept for the backward)
-  AcrossSteps,   // dead in a later step
-  ToTheEnd,      // never freed
+  WithinPhase,  // born and dead in one phase of one step
+  WithinStep,   // born in one phase, dead in another (activations kept for the backward)
+  AcrossSteps,  // dead in a later step
+  ToTheEnd,     // never freed
 };
 inline constexpr std::size_t kLifeSpanCount = 4;
 std::string_view name_of(LifeSpan span);

@@ -39,7 +39,7 @@ struct OutOfMemory {
 struct RunFacts {
   std::string kind;  // "estimate", "record"; empty for other tapes
   RunEnd end = RunEnd::Unknown;
-  std::string failure;  // the last line of what was raised, with its place
+  std::string failure;                // the last line of what was raised, with its place
   std::optional<std::int64_t> steps;  // optimizer steps that were made
   std::int64_t ops = 0;
   double wall_seconds = 0;

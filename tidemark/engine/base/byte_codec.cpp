@@ -12,8 +12,7 @@ void ByteWriter::text(std::string_view value) {
 }
 
 std::span<const std::byte> ByteReader::take(std::size_t size) {
-  if (size > rest_.size())
-    throw Error(ErrorCode::BadFormat, "a record is longer than its block");
+  if (size > rest_.size()) throw Error(ErrorCode::BadFormat, "a record is longer than its block");
   auto taken = rest_.first(size);
   rest_ = rest_.subspan(size);
   return taken;

@@ -18,8 +18,7 @@ std::string reason() { return std::strerror(errno); }
 std::uint64_t size_of_readable(const std::string& path) {
   std::error_code problem;
   const fs::file_status status = fs::status(path, problem);
-  if (!fs::exists(status))
-    throw Error(ErrorCode::NotFound, "no such file", path, "check the path");
+  if (!fs::exists(status)) throw Error(ErrorCode::NotFound, "no such file", path, "check the path");
   if (fs::is_directory(status))
     throw Error(ErrorCode::Unreadable, "this is a directory", path, "name a file inside it");
   if (!fs::is_regular_file(status))

@@ -6,15 +6,26 @@
 namespace tidemark {
 namespace {
 
-constexpr std::array<std::string_view, kCategoryCount> kCategoryNames = {
-    "Unknown",          "Parameter",          "Buffer",          "Gradient",
-    "Activation",       "Temporary",          "OptimizerState",  "Input",
-    "ShardedParameter", "UnshardedParameter", "ShardedGradient", "UnshardedGradient",
-    "AllGather",        "ReduceScatter",      "AutogradDetail",  "Workspace",
-    "Other"};
+constexpr std::array<std::string_view, kCategoryCount> kCategoryNames = {"Unknown",
+                                                                         "Parameter",
+                                                                         "Buffer",
+                                                                         "Gradient",
+                                                                         "Activation",
+                                                                         "Temporary",
+                                                                         "OptimizerState",
+                                                                         "Input",
+                                                                         "ShardedParameter",
+                                                                         "UnshardedParameter",
+                                                                         "ShardedGradient",
+                                                                         "UnshardedGradient",
+                                                                         "AllGather",
+                                                                         "ReduceScatter",
+                                                                         "AutogradDetail",
+                                                                         "Workspace",
+                                                                         "Other"};
 
-constexpr std::array<std::string_view, kPhaseCount> kPhaseNames = {
-    "other", "forward", "backward", "recompute", "optimizer"};
+constexpr std::array<std::string_view, kPhaseCount> kPhaseNames = {"other", "forward", "backward",
+                                                                   "recompute", "optimizer"};
 
 template <class Enum, class Names>
 std::optional<Enum> find_named(const Names& names, std::string_view name) {

@@ -21,8 +21,8 @@ class Checksum {
   void eat(const std::byte* block);
 
   static constexpr std::size_t kBlock = 32;
-  std::array<std::uint64_t, 4> lanes_ = {0x243f6a8885a308d3, 0x13198a2e03707344,
-                                         0xa4093822299f31d0, 0x082efa98ec4e6c89};
+  std::array<std::uint64_t, 4> lanes_ = {0x243f6a8885a308d3, 0x13198a2e03707344, 0xa4093822299f31d0,
+                                         0x082efa98ec4e6c89};
   std::array<std::byte, kBlock> pending_{};
   std::size_t pending_size_ = 0;
   std::uint64_t length_ = 0;

@@ -16,7 +16,7 @@ std::string_view name_of(Severity severity);
 constexpr bool is_problem(Severity severity) { return severity != Severity::Note; }
 
 struct Diagnostic {
-  std::string code;     // stable, for scripts: "double-free"
+  std::string code;  // stable, for scripts: "double-free"
   Severity severity = Severity::Note;
   std::int64_t count = 0;
   std::string where;    // the first place: "event 12", "line 3"

@@ -17,7 +17,9 @@ class Interner {
  public:
   // The id of this text, new or known. Throws Error for a name over kMaxNameBytes.
   StringId intern(std::string_view text);
-  std::string_view operator[](StringId id) const { return id ? std::string_view(texts_[id.value]) : std::string_view(); }
+  std::string_view operator[](StringId id) const {
+    return id ? std::string_view(texts_[id.value]) : std::string_view();
+  }
   std::size_t size() const { return texts_.size(); }
 
   Interner() = default;

@@ -21,8 +21,8 @@ std::size_t unit_for(double magnitude) {
 
 std::string fixed2(double value) {
   std::array<char, 64> text{};
-  auto end = std::to_chars(text.data(), text.data() + text.size(), value,
-                           std::chars_format::fixed, 2);
+  auto end =
+      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed, 2);
   return {text.data(), end.ptr};
 }
 
@@ -38,8 +38,7 @@ std::optional<Units> units_named(std::string_view name) {
 std::optional<std::int64_t> parse_bytes(std::string_view text) {
   const std::size_t digits = text.find_first_not_of("0123456789.");
   const std::string_view number = text.substr(0, digits);
-  const auto units =
-      digits == std::string_view::npos ? Units::B : units_named(text.substr(digits));
+  const auto units = digits == std::string_view::npos ? Units::B : units_named(text.substr(digits));
   if (number.empty() || !units || *units == Units::Auto) return std::nullopt;
   const char* last = number.data() + number.size();
   const auto scale = static_cast<std::size_t>(*units) - 1;
@@ -63,8 +62,7 @@ std::string format_bytes(std::int64_t bytes, Units units) {
   const double value = static_cast<double>(bytes);
   const std::size_t index =
       units == Units::Auto ? unit_for(std::fabs(value)) : static_cast<std::size_t>(units) - 1;
-  std::string text =
-      index == 0 ? std::to_string(bytes) : fixed2(value / size_of_unit(index));
+  std::string text = index == 0 ? std::to_string(bytes) : fixed2(value / size_of_unit(index));
   return text.append(" ").append(kNames[index]);
 }
 

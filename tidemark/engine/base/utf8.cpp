@@ -47,12 +47,10 @@ std::string printable(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t length = character_length(text.substr(at));
     const auto byte = static_cast<unsigned char>(text[at]);
-    const bool c1_control = length == 2 && byte == 0xc2 &&
-                            static_cast<unsigned char>(text[at + 1]) < 0xa0;
-    if (length == 0 || byte < ' ' || byte == 0x7f || c1_control)
-      safe += "\xef\xbf\xbd";
-    else
-      safe += text.substr(at, length);
+    const bool c1_control =
+        length == 2 && byte == 0xc2 && static_cast<unsigned char>(text[at + 1]) < 0xa0;
+    if (length == 0 || byte < ' ' || byte == 0x7f || c1_control) safe += "\xef\xbf\xbd";
+    else safe += text.substr(at, length);
     at += std::max<std::size_t>(length, 1);
   }
   return safe;

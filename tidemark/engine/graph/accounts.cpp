@@ -21,9 +21,9 @@ std::int64_t checked(const Dimension& dimension, std::int64_t value) {
 // No level is above the sum of all storages: checked once, no walk can overflow.
 void check_total(std::int64_t bytes, std::int64_t& total) {
   if (bytes < 0 || bytes > INT64_MAX - total)
-    throw Error(ErrorCode::BadArgument,
-                bytes < 0 ? "a storage of the graph has a negative size"
-                          : "the graph's storages are together past 63 bits");
+    throw Error(ErrorCode::BadArgument, bytes < 0
+                                            ? "a storage of the graph has a negative size"
+                                            : "the graph's storages are together past 63 bits");
   total += bytes;
 }
 
@@ -72,8 +72,7 @@ void Accounts::count_bytes() {
   for (std::size_t d = 0; d < counts.size(); ++d)
     for (const std::string& name : options_.devices)
       if (graph_->devices()[d] == name) counts[d] = 1;
-  const auto values =
-      graph_->sizes().empty() ? std::vector<std::int64_t>() : dimension_values();
+  const auto values = graph_->sizes().empty() ? std::vector<std::int64_t>() : dimension_values();
   bytes_.resize(graph_->storage_count());
   if (options_.granularity > 1) requested_.resize(bytes_.size());
   std::int64_t total = 0;

@@ -16,7 +16,7 @@ struct GraphOptions {
   std::vector<NodeId> donated;          // inputs that the graph may release
   // By node: whether storages it allocates may be released. Empty: all but inputs and constants.
   std::vector<std::uint8_t> releasable;
-  std::vector<std::string> devices;     // those that count; empty: all
+  std::vector<std::string> devices;                             // those that count; empty: all
   std::map<std::string, std::int64_t, std::less<>> dimensions;  // instead of the hints
 };
 

@@ -41,8 +41,7 @@ StorageId GraphBuilder::add_storage(DeviceId device, std::int64_t bytes) {
 }
 
 StorageId GraphBuilder::add_storage(DeviceId device, SizeExpression size) {
-  const StorageId id =
-      add_storage(device, evaluate_at_hints(size, graph_.dimensions_).value_or(0));
+  const StorageId id = add_storage(device, evaluate_at_hints(size, graph_.dimensions_).value_or(0));
   graph_.storages_.back().size = static_cast<std::uint32_t>(graph_.sizes_.size());
   graph_.sizes_.push_back(std::move(size));
   return id;

@@ -20,12 +20,12 @@ enum class NodeKind : std::uint8_t {
   Input,     // a placeholder: there before the graph runs
   Constant,  // a get_attr: likewise
   Compute,
-  Output,    // the one that returns; what it uses outlives the graph
+  Output,  // the one that returns; what it uses outlives the graph
 };
 
 // What a compute node is besides; a set of bits.
 enum NodeTrait : std::uint8_t {
-  kMayReuseInput = 1,    // elementwise: may write its result over an input that dies here
+  kMayReuseInput = 1,  // elementwise: may write its result over an input that dies here
   kStartsCollective = 2,
 };
 

@@ -13,7 +13,9 @@ namespace {
 class Writer {
  public:
   Writer(const Accounts& accounts, std::span<const NodeId> order)
-      : accounts_(accounts), graph_(accounts.graph()), walk_(walk(accounts, order)),
+      : accounts_(accounts),
+        graph_(accounts.graph()),
+        walk_(walk(accounts, order)),
         on_tape_(graph_.storage_count()) {}
 
   Tape write() {
@@ -67,8 +69,7 @@ class Writer {
     const NodeText& text = graph_.text(node);
     Place place;
     place.call = builder_.tables().call(text.op.empty() ? graph_.name(node) : text.op, text.name);
-    if (!text.file.empty())
-      place.stack = builder_.tables().stack(StackId(), text.file, text.line);
+    if (!text.file.empty()) place.stack = builder_.tables().stack(StackId(), text.file, text.line);
     return place;
   }
 

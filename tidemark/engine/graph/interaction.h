@@ -11,12 +11,12 @@ namespace tidemark {
 struct JointGraphs {
   const Graph* forward = nullptr;
   const Graph* backward = nullptr;
-  std::vector<StorageId> same;       // by storage of the backward: that of the forward, or none
-  std::vector<NodeId> primals;       // inputs of the forward that the caller keeps
+  std::vector<StorageId> same;  // by storage of the backward: that of the forward, or none
+  std::vector<NodeId> primals;  // inputs of the forward that the caller keeps
 };
 
 struct Interaction {
-  std::int64_t baseline_bytes = 0;   // returned by the forward, not taken by the backward
+  std::int64_t baseline_bytes = 0;  // returned by the forward, not taken by the backward
   // Inputs of the backward that it must not release: they are the caller's, or come from outside.
   std::vector<NodeId> not_releasable;
 };

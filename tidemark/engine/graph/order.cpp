@@ -62,8 +62,8 @@ struct Order::State {
   Tournaments births, deaths, first_users;
   std::vector<std::int64_t> born, dying;  // bytes by node
   LevelTree tree;
-  std::vector<NodeId> touched;                             // to be written to the tree, each once
-  std::vector<std::uint8_t> is_touched, is_collected;      // by node, by storage
+  std::vector<NodeId> touched;                         // to be written to the tree, each once
+  std::vector<std::uint8_t> is_touched, is_collected;  // by node, by storage
 
   State(const Accounts& a, std::span<const NodeId> order)
       : accounts(&a),
@@ -71,8 +71,8 @@ struct Order::State {
         producers(turn(a.graph(), a.graph().storage_count(),
                        [&](NodeId n) { return a.graph().outputs(n); })),
         users(turn(a.graph(), a.graph().storage_count(), [&](NodeId n) { return a.uses(n); })),
-        node_users(turn(a.graph(), a.graph().node_count(),
-                        [&](NodeId n) { return a.graph().inputs(n); })),
+        node_users(
+            turn(a.graph(), a.graph().node_count(), [&](NodeId n) { return a.graph().inputs(n); })),
         births(producers.members, slots, Wins::First),
         deaths(users.members, slots, Wins::Last),
         first_users(node_users.members, slots, Wins::First),
@@ -258,24 +258,24 @@ bool Order::can_move_after(NodeId node, NodeId place) const {
 
 void Order::swap(NodeId a, NodeId b) {
   if (!can_swap(a, b))
-    throw Error(ErrorCode::BadArgument,
-                state_->graph().name(a) + " and " + state_->graph().name(b) +
-                    " cannot change places: one needs what lies between");
+    throw Error(ErrorCode::BadArgument, state_->graph().name(a) + " and " +
+                                            state_->graph().name(b) +
+                                            " cannot change places: one needs what lies between");
   if (a != b) state_->swap(a, b);
 }
 
 void Order::move_before(NodeId node, NodeId place) {
   if (!can_move_before(node, place))
-    throw Error(ErrorCode::BadArgument, state_->graph().name(node) + " cannot stand before " +
-                                            state_->graph().name(place));
+    throw Error(ErrorCode::BadArgument,
+                state_->graph().name(node) + " cannot stand before " + state_->graph().name(place));
   if (node == place || next(node) == place) return;
   state_->move(node, previous(place));
 }
 
 void Order::move_after(NodeId node, NodeId place) {
   if (!can_move_after(node, place))
-    throw Error(ErrorCode::BadArgument, state_->graph().name(node) + " cannot stand after " +
-                                            state_->graph().name(place));
+    throw Error(ErrorCode::BadArgument,
+                state_->graph().name(node) + " cannot stand after " + state_->graph().name(place));
   if (node == place || previous(node) == place) return;
   state_->move(node, place);
 }

@@ -11,8 +11,9 @@ namespace tidemark {
 
 // A move costs O(storages and inputs of the node * log n); the peak is then known. The accounts
 // must outlive it. Dependencies are the edges of the graph: a move that breaks one is refused with
-// Error(BadArgument) and changes nothing, and so is a node that is not in the order. Nodes that write in place are nodes as all others: in a
-// graph that has them, the caller must know which orders mean the same.
+// Error(BadArgument) and changes nothing, and so is a node that is not in the order. Nodes that
+// write in place are nodes as all others: in a graph that has them, the caller must know which
+// orders mean the same.
 class Order {
  public:
   // Empty: the recorded order.

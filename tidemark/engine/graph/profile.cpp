@@ -36,8 +36,8 @@ std::vector<AliveStorage> alive_at(const Accounts& accounts, const Walk& walk,
                                    std::int64_t position) {
   std::vector<AliveStorage> alive;
   for (std::uint32_t s = 0; s < walk.born.size(); ++s) {
-    const bool is_born = walk.born[s] == Walk::kBefore ||
-                         (walk.born[s] != Walk::kNever && walk.born[s] <= position);
+    const bool is_born =
+        walk.born[s] == Walk::kBefore || (walk.born[s] != Walk::kNever && walk.born[s] <= position);
     const bool is_dead = walk.dies[s] != Walk::kNever && walk.dies[s] < position;
     if (is_born && !is_dead && accounts.bytes(StorageId(s)) > 0)
       alive.push_back(describe(accounts, walk, StorageId(s)));
@@ -87,9 +87,9 @@ void check_order(const Graph& graph, std::span<const NodeId> order) {
       throw Error(ErrorCode::BadArgument, "a node stands in the order twice", graph.name(node));
     for (NodeId input : graph.inputs(node))
       if (!is_done[input.value])
-        throw Error(ErrorCode::BadArgument, graph.name(node) +
-                                                " stands in the order before its input " +
-                                                graph.name(input));
+        throw Error(
+            ErrorCode::BadArgument,
+            graph.name(node) + " stands in the order before its input " + graph.name(input));
     is_done[node.value] = 1;
     --missing;
   }

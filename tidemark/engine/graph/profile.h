@@ -23,15 +23,15 @@ std::vector<std::int64_t> build_profile(const Accounts& accounts,
 struct AliveStorage {
   StorageId storage;
   std::int64_t bytes = 0;
-  NodeId born_at;    // the node that first returns it, in this order
-  NodeId dies_at;    // none: lives to the end
+  NodeId born_at;  // the node that first returns it, in this order
+  NodeId dies_at;  // none: lives to the end
 };
 
 struct GraphPeak {
   std::int64_t bytes = 0;
-  std::int64_t position = -1;        // in the order, compute nodes alone; -1: before the first
-  NodeId node;                       // none: before the first
-  std::vector<AliveStorage> alive;   // largest first; without those that cost nothing
+  std::int64_t position = -1;       // in the order, compute nodes alone; -1: before the first
+  NodeId node;                      // none: before the first
+  std::vector<AliveStorage> alive;  // largest first; without those that cost nothing
 };
 
 GraphPeak find_graph_peak(const Accounts& accounts, std::span<const NodeId> order = {});

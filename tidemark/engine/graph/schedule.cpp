@@ -81,7 +81,8 @@ Level Schedule::schedule(NodeId node) {
   if (state_[node.value] & kComputes) {
     const Change change = apply(node);
     if (!reuses)
-      next = {now_.bytes + change.born - change.dying, std::max(now_.peak, now_.bytes + change.born)};
+      next = {now_.bytes + change.born - change.dying,
+              std::max(now_.peak, now_.bytes + change.born)};
   }
   state_[node.value] |= kScheduled | kIsThere;
   return now_ = next;
@@ -125,8 +126,9 @@ std::vector<StorageId> Schedule::alive() const {
   std::vector<StorageId> alive;
   for (std::uint32_t i = 0; i < produced_.size(); ++i) {
     const StorageId s(i);
-    const bool is_dead = remaining_[i] == 0 && (used[i] > 0 || (accounts_->options().free_unused &&
-                                                                !accounts_->is_base(s)));
+    const bool is_dead =
+        remaining_[i] == 0 &&
+        (used[i] > 0 || (accounts_->options().free_unused && !accounts_->is_base(s)));
     if (produced_[i] > 0 && !is_dead && accounts_->bytes(s) > 0) alive.push_back(s);
   }
   return alive;

@@ -60,8 +60,8 @@ class Schedule {
   std::vector<std::uint32_t> produced_;
   enum : std::uint8_t { kScheduled = 1, kComputes = 2, kIsThere = 4 };
   std::vector<std::uint8_t> state_;  // by node
-  std::vector<NodeId> order_;  // the first `count_` are scheduled
-  std::vector<Level> before_;  // for each of them, what was before it
+  std::vector<NodeId> order_;        // the first `count_` are scheduled
+  std::vector<Level> before_;        // for each of them, what was before it
   std::size_t count_ = 0;
   Level now_;
 };

@@ -18,15 +18,15 @@ std::int64_t checked(bool has_overflowed, std::int64_t value) {
 }
 
 std::int64_t add(std::int64_t a, std::int64_t b) {
-  return checked(b > 0 ? a > INT64_MAX - b : a < INT64_MIN - b,
-                 static_cast<std::int64_t>(static_cast<std::uint64_t>(a) +
-                                           static_cast<std::uint64_t>(b)));
+  return checked(
+      b > 0 ? a > INT64_MAX - b : a < INT64_MIN - b,
+      static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b)));
 }
 
 std::int64_t subtract(std::int64_t a, std::int64_t b) {
-  return checked(b < 0 ? a > INT64_MAX + b : a < INT64_MIN + b,
-                 static_cast<std::int64_t>(static_cast<std::uint64_t>(a) -
-                                           static_cast<std::uint64_t>(b)));
+  return checked(
+      b < 0 ? a > INT64_MAX + b : a < INT64_MIN + b,
+      static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b)));
 }
 
 std::int64_t multiply(std::int64_t a, std::int64_t b) {

@@ -12,7 +12,16 @@
 namespace tidemark {
 
 enum class SizeWord : std::uint8_t {
-  Number, Dimension, Add, Subtract, Multiply, FloorDivide, CeilDivide, Modulo, Power, Minimum,
+  Number,
+  Dimension,
+  Add,
+  Subtract,
+  Multiply,
+  FloorDivide,
+  CeilDivide,
+  Modulo,
+  Power,
+  Minimum,
   Maximum,
 };
 

@@ -19,18 +19,23 @@ constexpr int kDeepest = 200;  // no size is nested deeper, damaged text is
 
 // Functions that fold their arguments with one operator.
 const std::map<std::string_view, SizeWord> kFolds = {
-    {"Add", SizeWord::Add},           {"Mul", SizeWord::Multiply},
-    {"Max", SizeWord::Maximum},       {"Min", SizeWord::Minimum},
-    {"FloorDiv", SizeWord::FloorDivide}, {"CleanDiv", SizeWord::FloorDivide},
-    {"IntTrueDiv", SizeWord::FloorDivide}, {"CeilDiv", SizeWord::CeilDivide},
-    {"Mod", SizeWord::Modulo},        {"PythonMod", SizeWord::Modulo},
-    {"Pow", SizeWord::Power},         {"PowByNatural", SizeWord::Power},
+    {"Add", SizeWord::Add},
+    {"Mul", SizeWord::Multiply},
+    {"Max", SizeWord::Maximum},
+    {"Min", SizeWord::Minimum},
+    {"FloorDiv", SizeWord::FloorDivide},
+    {"CleanDiv", SizeWord::FloorDivide},
+    {"IntTrueDiv", SizeWord::FloorDivide},
+    {"CeilDiv", SizeWord::CeilDivide},
+    {"Mod", SizeWord::Modulo},
+    {"PythonMod", SizeWord::Modulo},
+    {"Pow", SizeWord::Power},
+    {"PowByNatural", SizeWord::Power},
 };
 
 class Parser {
  public:
-  Parser(std::string_view text, Dimensions& dimensions)
-      : text_(text), dimensions_(dimensions) {}
+  Parser(std::string_view text, Dimensions& dimensions) : text_(text), dimensions_(dimensions) {}
 
   SizeExpression parse() {
     sum();

@@ -84,8 +84,8 @@ Slots::Range Slots::spread(NodeId node) {
   } while (count > size * (1 - 0.5 * level / levels) && size < capacity());
 
   NodeId one = neighbour;
-  while (previous_[one.value] && (previous_[one.value] == node ||
-                                  slot_[previous_[one.value].value] >= window.begin))
+  while (previous_[one.value] &&
+         (previous_[one.value] == node || slot_[previous_[one.value].value] >= window.begin))
     one = previous_[one.value];
   for (std::uint32_t slot = window.begin; slot < window.end; ++slot) node_at_[slot] = NodeId();
   for (std::uint32_t i = 0; i < count; ++i, one = next_[one.value])

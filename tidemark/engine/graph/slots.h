@@ -48,9 +48,9 @@ class Slots {
   Range spread(NodeId node);
   std::uint32_t count_in(std::uint32_t begin, std::uint32_t end) const;
 
-  std::vector<std::uint32_t> slot_;              // by node
-  std::vector<NodeId> node_at_;                  // by slot
-  std::vector<NodeId> next_, previous_;          // by node
+  std::vector<std::uint32_t> slot_;      // by node
+  std::vector<NodeId> node_at_;          // by slot
+  std::vector<NodeId> next_, previous_;  // by node
   NodeId first_, last_;
 };
 

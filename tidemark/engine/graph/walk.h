@@ -14,8 +14,8 @@ struct Walk {
   static constexpr std::uint32_t kBefore = UINT32_MAX - 1;  // born before position 0
   static constexpr std::uint32_t kNever = UINT32_MAX;
 
-  std::vector<NodeId> nodes;                // by position
-  std::vector<std::uint32_t> born, dies;    // by storage
+  std::vector<NodeId> nodes;              // by position
+  std::vector<std::uint32_t> born, dies;  // by storage
 };
 
 // `order` must be valid; empty means the recorded one.

@@ -26,7 +26,8 @@ class Accounting {
 
   ChargedState charge(const StorageState& state) {
     if (!state.alive()) return {state};
-    if (state.device.value >= units_.size()) [[unlikely]] learn_devices();
+    if (state.device.value >= units_.size()) [[unlikely]]
+      learn_devices();
     return {state, rounded_up(state.bytes, units_[state.device.value])};
   }
 

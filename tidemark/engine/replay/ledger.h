@@ -59,7 +59,8 @@ class Ledger {
     if (e.kind == Kind::Step) ++now_.step;
     if (!is_about_storage(e.kind)) return {};
     const StorageChange seen = states_.apply(e);
-    if (seen.problem != StorageProblem::None) [[unlikely]] note(tape_problem(seen.problem));
+    if (seen.problem != StorageProblem::None) [[unlikely]]
+      note(tape_problem(seen.problem));
     const Change change{accounting_.charge(seen.before), accounting_.charge(seen.after),
                         seen.problem};
     if (!changes_storage(e.kind)) return change;
@@ -84,10 +85,12 @@ class Ledger {
 
  private:
   void put(const ChargedState& state) {
-    if (state.device.value >= rows_.size()) [[unlikely]] rows_.resize(tables_->devices().size());
+    if (state.device.value >= rows_.size()) [[unlikely]]
+      rows_.resize(tables_->devices().size());
     LedgerRow& row = rows_[state.device.value];
     row.add(state);
-    if (row.allocated == INT64_MAX) [[unlikely]] note(TapeProblem::TotalOverflows);
+    if (row.allocated == INT64_MAX) [[unlikely]]
+      note(TapeProblem::TotalOverflows);
   }
   static const LedgerRow kEmptyRow;
 

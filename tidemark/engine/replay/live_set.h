@@ -21,7 +21,7 @@ struct LiveStorage {
   StorageId storage;
   ChargedState state;
   Birth born;
-  ScopeId owner;  // the scope that labelled it last, else the one it was born in
+  ScopeId owner;                    // the scope that labelled it last, else the one it was born in
   std::int64_t changed_event = -1;  // the last that changed it; at first its birth
 };
 
@@ -64,11 +64,12 @@ class LiveSet {
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
   void insert(const Event& e, const ChargedState& state, const Moment& now) {
-    if (e.subject >= slot_of_.size()) [[unlikely]] reserve(e.subject + slot_of_.size() / 2 + 1);
+    if (e.subject >= slot_of_.size()) [[unlikely]]
+      reserve(e.subject + slot_of_.size() / 2 + 1);
     std::uint32_t& slot = slot_of_[e.subject];
     if (slot == kNone) slot = take_slot();
-    slots_[slot] = {e.storage(), state, {now, e.scope, e.stack, e.call, e.phase}, e.scope,
-                    now.event};
+    slots_[slot] = {
+        e.storage(), state, {now, e.scope, e.stack, e.call, e.phase}, e.scope, now.event};
   }
   void erase(StorageId storage) {
     std::uint32_t& slot = slot_of_[storage.value];

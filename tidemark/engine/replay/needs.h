@@ -16,11 +16,15 @@ struct Needs {
 };
 
 // What the ledger reads, and with it every replay.
-inline constexpr ColumnSet kLedgerColumns = {.time_ns = true, .bytes = true, .subject = true,
-                                             .kind = true, .category = true, .device = true};
+inline constexpr ColumnSet kLedgerColumns = {.time_ns = true,
+                                             .bytes = true,
+                                             .subject = true,
+                                             .kind = true,
+                                             .category = true,
+                                             .device = true};
 // Where and when something is born, as the live set keeps it.
-inline constexpr ColumnSet kPlaceColumns = {.scope = true, .stack = true, .call = true,
-                                            .phase = true};
+inline constexpr ColumnSet kPlaceColumns = {
+    .scope = true, .stack = true, .call = true, .phase = true};
 inline constexpr ColumnSet kScopeColumns = {.scope = true, .phase = true};
 
 }  // namespace tidemark

@@ -35,8 +35,7 @@ void PairRules::check_map(std::size_t event, const Event& e) {
 
 void PairRules::check_unmap(std::size_t event, const Event& e) {
   const auto known = mapped_bytes_.find({e.device, e.subject});
-  if (known == mapped_bytes_.end())
-    return diagnose(found_, TapeProblem::SegmentNotMapped, event);
+  if (known == mapped_bytes_.end()) return diagnose(found_, TapeProblem::SegmentNotMapped, event);
   if (known->second != e.bytes) diagnose(found_, TapeProblem::WrongUnmapSize, event);
   mapped_bytes_.erase(known);
 }

@@ -42,9 +42,9 @@ class Replay {
   template <class... Observers>
   void add_all(const Tape& tape, Observers&... observers) {
     constexpr Needs kNeeds = (Observers::kNeeds | ... | Needs{});
-    constexpr ColumnSet kColumns =
-        kNeeds.columns | kLedgerColumns | (kNeeds.live ? kPlaceColumns : ColumnSet{}) |
-        (kNeeds.scopes ? kScopeColumns : ColumnSet{});
+    constexpr ColumnSet kColumns = kNeeds.columns | kLedgerColumns |
+                                   (kNeeds.live ? kPlaceColumns : ColumnSet{}) |
+                                   (kNeeds.scopes ? kScopeColumns : ColumnSet{});
     const EventColumns& events = tape.events();
     const std::size_t storages = storage_count(events);
     ledger_.reserve(storages);

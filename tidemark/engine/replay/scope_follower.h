@@ -15,7 +15,8 @@ class ScopeFollower {
       case Kind::ScopeBegin: meant_ = open_.begin(e.scope, e.phase, event); break;
       case Kind::ScopeEnd:
         meant_ = open_.meant(e.scope, e.phase);
-        if (meant_ == OpenCalls::kNone) [[unlikely]] note_unknown_end(event);
+        if (meant_ == OpenCalls::kNone) [[unlikely]]
+          note_unknown_end(event);
         break;
       case Kind::Input:
       case Kind::Output: meant_ = open_.meant(e.scope, e.phase); break;

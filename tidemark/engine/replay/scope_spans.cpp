@@ -45,8 +45,7 @@ void ScopeSpans::fill_devices(const OpenSpan& open, const Ledger& ledger) {
     SegmentPeaks::High high{open.begin.event, &row};
     if (d < peaks_.size()) high = peaks_[d].highest_since(open.begin.event, row);
     if (bytes == 0 && row.allocated == 0 && high.row->allocated == 0) continue;
-    ended_.devices.push_back(
-        {device_numbered(d), bytes, row.allocated, high.event, *high.row});
+    ended_.devices.push_back({device_numbered(d), bytes, row.allocated, high.event, *high.row});
   }
 }
 

@@ -71,7 +71,8 @@ class ScopeSpans {
   }
   void note_on(DeviceId device, const Change& change, const Replay& replay) {
     const Ledger& ledger = replay.ledger();
-    if (device.value >= peaks_.size()) [[unlikely]] peaks_.resize(ledger.device_count());
+    if (device.value >= peaks_.size()) [[unlikely]]
+      peaks_.resize(ledger.device_count());
     peaks_[device.value].note(ledger.now().event, change, device, ledger.row(device),
                               replay.scopes().open());
   }

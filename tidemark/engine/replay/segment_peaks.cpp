@@ -40,15 +40,16 @@ void SegmentPeaks::sweep(const OpenCalls& open) {
 
 SegmentPeaks::High SegmentPeaks::highest_since(std::int64_t begin, const LedgerRow& row) const {
   if (!has_changed_since(begin)) return {begin, &row};
-  const auto first = std::lower_bound(
-      finished_.begin(), finished_.end(), begin,
-      [](const Finished& segment, std::int64_t b) { return segment.begin < b; });
+  const auto first =
+      std::lower_bound(finished_.begin(), finished_.end(), begin,
+                       [](const Finished& segment, std::int64_t b) { return segment.begin < b; });
   const bool is_growing = first == finished_.end() || first->high_row.allocated < highest_;
   const std::int64_t segment = is_growing ? begin_ : first->begin;
   const std::int64_t event = is_growing ? high_event_ : first->high_event;
   // A segment that is highest as it begins overtops nothing: the device stood still since `begin`.
-  return {event == segment ? begin : event,
-          !is_growing ? &first->high_row : is_copied_ ? &high_row_ : &row};
+  return {event == segment ? begin : event, !is_growing  ? &first->high_row
+                                            : is_copied_ ? &high_row_
+                                                         : &row};
 }
 
 }  // namespace tidemark

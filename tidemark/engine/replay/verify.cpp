@@ -14,8 +14,7 @@ class Verifier {
 
   void see(const Event& e, const Change& change, const Replay& replay) {
     const auto event = static_cast<std::size_t>(replay.now().event);
-    if (event > 0 && e.time_ns < last_time_ns_)
-      diagnose(found_, TapeProblem::TimeRunsBack, event);
+    if (event > 0 && e.time_ns < last_time_ns_) diagnose(found_, TapeProblem::TimeRunsBack, event);
     last_time_ns_ = e.time_ns;
     if (e.kind == Kind::Free && change.problem == StorageProblem::None &&
         e.bytes != change.before.bytes)

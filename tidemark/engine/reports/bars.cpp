@@ -65,8 +65,7 @@ std::string largest_part(const CategoryBytes& categories, std::int64_t total) {
   return std::string(name_of(category)) + " " + percent_of(bytes, total);
 }
 
-void draw_bars(Page& page, const CategoryBytes& categories, std::int64_t total,
-               std::size_t most) {
+void draw_bars(Page& page, const CategoryBytes& categories, std::int64_t total, std::size_t most) {
   const std::vector<Bar> bars = bars_of(categories, most);
   if (bars.empty()) return;
   BarWidths widths;

@@ -62,7 +62,8 @@ std::size_t family_at(const Bands& bands, double height) {
 std::vector<Inked> plot_row(const Plot& plot, std::size_t row) {
   std::vector<Inked> runs;
   std::size_t current = kFamilies.size() + 1;
-  const double middle = (static_cast<double>(plot.rows - row) - 0.5) / static_cast<double>(plot.rows);
+  const double middle =
+      (static_cast<double>(plot.rows - row) - 0.5) / static_cast<double>(plot.rows);
   for (const Bands& bands : plot.bands) {
     const std::size_t family = family_at(bands, middle * static_cast<double>(plot.highest));
     const bool is_empty = family == kFamilies.size();

@@ -24,10 +24,8 @@ void append_escaped(std::string& out, char c) {
     default: break;
   }
   const auto byte = static_cast<unsigned char>(c);
-  if (byte >= 0x20 && byte != 0x7f)
-    out += c;
-  else
-    (out += "\\u00") += {kHex[byte >> 4], kHex[byte & 15]};
+  if (byte >= 0x20 && byte != 0x7f) out += c;
+  else (out += "\\u00") += {kHex[byte >> 4], kHex[byte & 15]};
 }
 
 }  // namespace
@@ -77,9 +75,7 @@ void JsonWriter::member_if_known(std::string_view name, std::int64_t value) {
   value < 0 ? null() : number(value);
 }
 
-void JsonWriter::boolean_if_known(std::optional<bool> value) {
-  value ? boolean(*value) : null();
-}
+void JsonWriter::boolean_if_known(std::optional<bool> value) { value ? boolean(*value) : null(); }
 
 std::string JsonWriter::take() { return std::move(out_ += '\n'); }
 

@@ -121,8 +121,9 @@ class Tree {
     for (std::size_t n = 0; n < nodes_.size(); ++n)
       if (nodes_[n].parent == kNone && !is_hidden[n]) roots.push_back(n);
     if (roots.size() <= most) return;
-    std::stable_sort(roots.begin(), roots.end(),
-                     [&](std::size_t a, std::size_t b) { return nodes_[a].bytes > nodes_[b].bytes; });
+    std::stable_sort(roots.begin(), roots.end(), [&](std::size_t a, std::size_t b) {
+      return nodes_[a].bytes > nodes_[b].bytes;
+    });
     for (std::size_t i = most - std::min<std::size_t>(most, 2); i < roots.size(); ++i)
       is_hidden[roots[i]] = true;
   }

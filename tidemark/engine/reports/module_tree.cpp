@@ -32,9 +32,8 @@ std::vector<std::string> tree_labels(const std::vector<std::string_view>& paths)
 }
 
 std::vector<Phase> phases_of(const ScopesAnswer& answer) {
-  constexpr std::array<Phase, kPhaseCount> kOrder = {Phase::Forward, Phase::Backward,
-                                                     Phase::Recompute, Phase::Optimizer,
-                                                     Phase::Other};
+  constexpr std::array<Phase, kPhaseCount> kOrder = {
+      Phase::Forward, Phase::Backward, Phase::Recompute, Phase::Optimizer, Phase::Other};
   std::vector<Phase> present;
   for (Phase phase : kOrder)
     if (std::any_of(answer.scopes.begin(), answer.scopes.end(),

@@ -56,10 +56,8 @@ void Page::line(std::vector<Inked> runs) {
   cut_trailing_blanks(runs);
   fit(runs, width_);
   for (const Inked& run : runs)
-    if (colour_)
-      append_painted(text_, run);
-    else
-      text_ += run.text;
+    if (colour_) append_painted(text_, run);
+    else text_ += run.text;
   text_ += '\n';
 }
 

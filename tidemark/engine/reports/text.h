@@ -24,7 +24,7 @@ struct TextStyle {
   Units units = Units::Auto;
   Detail detail = Detail::Brief;
   std::size_t rows = 0;  // of the lists in an overview; 0: as many as the detail has
-  std::string tape;  // the file the answer is from, to name it in what to ask next
+  std::string tape;      // the file the answer is from, to name it in what to ask next
 };
 
 // text_report of every answer in the catalogue, each defined in its own file.

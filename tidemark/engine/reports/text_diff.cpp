@@ -22,8 +22,7 @@ std::string relative_change(const Difference& d) {
 
 void add_headline(Page& page, const DeviceDiff& device) {
   const std::string name = elided(printable(device.device), page.width() / 2);
-  const std::string levels =
-      page.bytes(device.peak.before) + " → " + page.bytes(device.peak.after);
+  const std::string levels = page.bytes(device.peak.before) + " → " + page.bytes(device.peak.after);
   const std::string change =
       "(" + page.change(change_of(device.peak)) + relative_change(device.peak) + ")";
   const std::string headline = name + "  peak " + levels;
@@ -51,10 +50,8 @@ void add_differences(Page& page, const std::string& title, const std::string& wh
 
 std::string text_report(const DiffAnswer& answer, const TextStyle& style) {
   Page page(style);
-  if (answer.devices.empty())
-    page.line("Neither tape allocates memory.");
-  else if (answer.same)
-    page.line("Both tapes use the same memory.");
+  if (answer.devices.empty()) page.line("Neither tape allocates memory.");
+  else if (answer.same) page.line("Both tapes use the same memory.");
   for (const DeviceDiff& device : answer.devices) {
     const std::string suffix = of_device(device.device, answer.devices.size());
     page.gap();

@@ -22,17 +22,18 @@ void add_headline(Page& page, const LeaksAnswer& answer) {
   if (!answer.enough_steps)
     page.paragraph("At least three finished steps are needed to see a leak; the tape has " +
                    format_count(answer.finished_steps) + ".");
-  else if (answer.sites.empty())
-    page.line("No leak was found in " + steps + ".");
-  else
-    page.line({{page.bytes(answer.leaked_bytes) + " leaked", Ink::Bold}, {" in " + steps}});
+  else if (answer.sites.empty()) page.line("No leak was found in " + steps + ".");
+  else page.line({{page.bytes(answer.leaked_bytes) + " leaked", Ink::Bold}, {" in " + steps}});
 }
 
 void add_sites(Page& page, const std::vector<LeakSite>& sites) {
   page.heading("Born in one step after another, never freed");
-  std::vector<TableColumn> columns = {{"leaked", Align::Right}, {"per step", Align::Right},
-                                 {"steps", Align::Right},  {"storages", Align::Right},
-                                 {"category"},             {"where"}};
+  std::vector<TableColumn> columns = {{"leaked", Align::Right},
+                                      {"per step", Align::Right},
+                                      {"steps", Align::Right},
+                                      {"storages", Align::Right},
+                                      {"category"},
+                                      {"where"}};
   if (has_several_devices(sites)) columns.push_back({"device"});
   Table table(std::move(columns));
   for (const LeakSite& site : sites)

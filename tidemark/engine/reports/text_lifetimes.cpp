@@ -32,15 +32,10 @@ bool has_several_devices(const std::vector<Lifetime>& lives) {
 void add_heaviest(Page& page, const LifetimesAnswer& answer) {
   page.heading("Heaviest storages: most bytes for longest");
   const bool with_device = has_several_devices(answer.heaviest);
-  std::vector<TableColumn> columns = {{"id"},
-                                 {"bytes", Align::Right},
-                                 {"category"},
-                                 {"life"},
-                                 {"events", Align::Right},
-                                 {"time", Align::Right},
-                                 {"born in step"},
-                                 {"died in step"},
-                                 {"where"}};
+  std::vector<TableColumn> columns = {
+      {"id"},           {"bytes", Align::Right},  {"category"},
+      {"life"},         {"events", Align::Right}, {"time", Align::Right},
+      {"born in step"}, {"died in step"},         {"where"}};
   if (with_device) columns.push_back({"device"});
   Table table(std::move(columns));
   for (const Lifetime& life : answer.heaviest) {
@@ -59,10 +54,8 @@ void add_heaviest(Page& page, const LifetimesAnswer& answer) {
 
 std::string text_report(const LifetimesAnswer& answer, const TextStyle& style) {
   Page page(style);
-  if (answer.storages == 0)
-    page.line("No memory was allocated.");
-  else
-    page.line(counted(answer.storages, "storage"), Ink::Bold);
+  if (answer.storages == 0) page.line("No memory was allocated.");
+  else page.line(counted(answer.storages, "storage"), Ink::Bold);
   if (!answer.groups.empty()) add_groups(page, answer);
   if (!answer.heaviest.empty()) add_heaviest(page, answer);
   add_notes(page, answer.diagnostics);

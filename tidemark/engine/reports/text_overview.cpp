@@ -29,16 +29,16 @@ std::string seconds_words(double seconds) {
 // "2 steps, 9 812 events, 2 835 operators in 5.60 s, torch 2.13.0, rank 0 of 8; model: gpt"
 void add_run(Page& page, const Overview& answer) {
   const RunFacts& run = answer.run;
-  std::string facts = counted(run.steps.value_or(answer.steps), "step") + ", " +
-                      counted(answer.events, "event");
+  std::string facts =
+      counted(run.steps.value_or(answer.steps), "step") + ", " + counted(answer.events, "event");
   if (run.ops > 0) facts += ", " + counted(run.ops, "operator");
   if (run.wall_seconds > 0) facts += " in " + seconds_words(run.wall_seconds);
   if (!run.torch_version.empty()) facts += ", torch " + printable(run.torch_version);
   if (run.world_size > 1)
     facts += ", rank " + std::to_string(run.rank) + " of " + std::to_string(run.world_size);
   for (const auto& [key, value] : answer.meta)
-    facts += "; " + elided(printable(key), page.width()) + ": " +
-             elided(printable(value), page.width());
+    facts +=
+        "; " + elided(printable(key), page.width()) + ": " + elided(printable(value), page.width());
   page.paragraph(facts, 0, 0, Ink::Dim);
 }
 
@@ -69,8 +69,7 @@ std::string next_words(const Overview& answer, const std::string& tape) {
   if (tape.empty())
     return (answer.run.kind.empty() ? "save the tape as run.tape" : "add --save run.tape") +
            std::string(", then: tidemark peak run.tape --full");
-  return verdict == Verdict::Fits ? "tidemark scopes " + tape
-                                  : "tidemark peak " + tape + " --full";
+  return verdict == Verdict::Fits ? "tidemark scopes " + tape : "tidemark peak " + tape + " --full";
 }
 
 }  // namespace

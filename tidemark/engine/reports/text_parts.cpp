@@ -14,15 +14,15 @@ void add_diagnostic(Page& page, const Diagnostic& d) {
   std::string facts = " (" + printable(d.code);
   if (d.count > 1) facts += ", " + counted(d.count, "time");
   if (!d.where.empty()) facts += (d.count > 1 ? ", first at " : ", at ") + printable(d.where);
-  page.paragraph(std::string(name_of(d.severity)) + ": " + printable(d.message) + facts + ")", 2, 2);
+  page.paragraph(std::string(name_of(d.severity)) + ": " + printable(d.message) + facts + ")", 2,
+                 2);
 }
 
 }  // namespace
 
 std::string moment_words(const When& when, std::size_t longest) {
   const auto short_name = [&](const std::string& name) { return elided(printable(name), longest); };
-  std::string words =
-      when.step == 0 ? "before step 1" : "at step " + std::to_string(when.step);
+  std::string words = when.step == 0 ? "before step 1" : "at step " + std::to_string(when.step);
   if (when.phase != Phase::Other) words.append(", ").append(name_of(when.phase));
   if (!when.op.empty()) words += ", " + short_name(when.op);
   if (!when.scope.empty()) words += (when.op.empty() ? ", in " : " in ") + short_name(when.scope);

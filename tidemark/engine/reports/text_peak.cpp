@@ -31,9 +31,8 @@ ScopesAnswer scopes_named_by(const DevicePeak& peak) {
 
 // Whether sites say more than the list of storages one by one.
 bool has_groups(const DevicePeak& peak) {
-  return std::any_of(peak.sites.begin(), peak.sites.end(), [](const SiteShare& site) {
-    return site.count > 1 || !site.shape.empty();
-  });
+  return std::any_of(peak.sites.begin(), peak.sites.end(),
+                     [](const SiteShare& site) { return site.count > 1 || !site.shape.empty(); });
 }
 
 void add_headline(Page& page, const DevicePeak& peak, bool is_brief) {
@@ -48,8 +47,8 @@ void add_headline(Page& page, const DevicePeak& peak, bool is_brief) {
   std::string facts = page.bytes(peak.requested_bytes) + " requested, " +
                       counted(peak.alive_count, "storage") + " alive";
   if (peak.at.event >= 0)
-    facts += ", event " + format_count(peak.at.event) + ", time " +
-             format_duration(peak.at.time_ns);
+    facts +=
+        ", event " + format_count(peak.at.event) + ", time " + format_duration(peak.at.time_ns);
   page.paragraph(facts, indent, 0, Ink::Dim);
 }
 
@@ -75,14 +74,17 @@ void add_lines(Page& page, const DevicePeak& peak, const std::string& suffix, st
                                [](const LineShare& line) { return !line.source.empty(); });
   if (!any) return;
   page.heading("Source lines that own most" + suffix);
-  Table table({{"bytes", Align::Right}, {"share", Align::Right}, {"storages", Align::Right},
-               {"mostly"}, {"line"}}, TableHead::None);
+  Table table({{"bytes", Align::Right},
+               {"share", Align::Right},
+               {"storages", Align::Right},
+               {"mostly"},
+               {"line"}},
+              TableHead::None);
   for (std::size_t i = 0; i < std::min(most, peak.lines.size()); ++i) {
     const LineShare& line = peak.lines[i];
     table.add({page.bytes(line.allocated_bytes),
                percent_of(line.allocated_bytes, peak.allocated_bytes),
-               counted(line.count, "storage"),
-               largest_part(line.categories, line.allocated_bytes),
+               counted(line.count, "storage"), largest_part(line.categories, line.allocated_bytes),
                line.source.empty() ? "(no line known)" : line.source});
   }
   table.draw(page);
@@ -90,9 +92,8 @@ void add_lines(Page& page, const DevicePeak& peak, const std::string& suffix, st
 
 void add_sites(Page& page, const DevicePeak& peak, const std::string& suffix, std::size_t most) {
   if (peak.sites.empty()) return;
-  page.heading((peak.alive_count == 1
-                    ? "The one storage"
-                    : "Largest of the " + counted(peak.alive_count, "storage")) +
+  page.heading((peak.alive_count == 1 ? "The one storage"
+                                      : "Largest of the " + counted(peak.alive_count, "storage")) +
                " alive then" + suffix);
   const bool has_shapes = std::any_of(peak.sites.begin(), peak.sites.end(),
                                       [](const SiteShare& site) { return !site.shape.empty(); });
@@ -103,9 +104,9 @@ void add_sites(Page& page, const DevicePeak& peak, const std::string& suffix, st
   for (std::size_t i = 0; i < std::min(most, peak.sites.size()); ++i) {
     const SiteShare& site = peak.sites[i];
     const std::string each = page.bytes(site.each_bytes);
-    std::vector<std::string> cells = {site.count == 1 ? each
-                                                      : format_count(site.count) + " × " + each,
-                                      std::string(name_of(site.category))};
+    std::vector<std::string> cells = {
+        site.count == 1 ? each : format_count(site.count) + " × " + each,
+        std::string(name_of(site.category))};
     if (has_shapes) cells.push_back(site.shape.empty() ? "-" : site.shape);
     cells.push_back(place_words(site.source.empty() ? site.scope : "", site.op, site.source));
     table.add(std::move(cells));

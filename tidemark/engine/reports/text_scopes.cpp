@@ -49,8 +49,8 @@ void add_module_table(Page& page, const ScopesAnswer& answer, const std::string&
 }
 
 std::vector<TableColumn> call_columns() {
-  return {{"calls", Align::Right},  {"before", Align::Right}, {"after", Align::Right},
-          {"grown", Align::Right},  {"peak", Align::Right},   {"mostly", Align::Right},
+  return {{"calls", Align::Right},  {"before", Align::Right},  {"after", Align::Right},
+          {"grown", Align::Right},  {"peak", Align::Right},    {"mostly", Align::Right},
           {"inputs", Align::Right}, {"outputs", Align::Right}, {"events", Align::Right},
           {"peak at", Align::Right}};
 }

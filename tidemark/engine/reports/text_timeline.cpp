@@ -34,7 +34,8 @@ std::string text_report(const TimelineAnswer& answer, const TextStyle& style) {
   Page page(style);
   if (std::none_of(answer.devices.begin(), answer.devices.end(), has_bytes))
     page.line("No memory was allocated.");
-  for (const DeviceTimeline& device : answer.devices) add_chart(page, answer, device.device, kChartRows);
+  for (const DeviceTimeline& device : answer.devices)
+    add_chart(page, answer, device.device, kChartRows);
   add_notes(page, answer.diagnostics);
   return page.take();
 }

@@ -62,9 +62,10 @@ void add_budget(Page& page, const VerdictAnswer& answer) {
   page.heading("The budget of " + printable(answer.device) + ": what nvidia-smi will show");
   Table table({{"what"}, {"bytes", Align::Right}, {"evidence"}, {"reason"}}, TableHead::None);
   for (const BudgetItem& item : answer.budget)
-    table.add({item.name, page.bytes(item.bytes), std::string(name_of(item.evidence)), item.reason});
-  table.add({"all", page.bytes(answer.budget_bytes), "",
-             "of " + page.bytes(answer.gpu.memory_bytes)});
+    table.add(
+        {item.name, page.bytes(item.bytes), std::string(name_of(item.evidence)), item.reason});
+  table.add(
+      {"all", page.bytes(answer.budget_bytes), "", "of " + page.bytes(answer.gpu.memory_bytes)});
   table.draw(page);
 }
 

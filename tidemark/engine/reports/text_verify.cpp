@@ -7,8 +7,7 @@ std::string text_report(const Diagnostics& diagnostics, const TextStyle& style) 
   Page page(style);
   const Diagnostics problems = diagnostics.problems();
   const auto kinds = static_cast<std::int64_t>(problems.all().size());
-  if (problems.empty())
-    page.line("No problems were found.");
+  if (problems.empty()) page.line("No problems were found.");
   else
     page.line(counted(problems.problem_count(), "problem") + " of " + counted(kinds, "kind"),
               Ink::Bold);

@@ -15,7 +15,8 @@ namespace {
 }
 
 inline void expect_known(bool known, const char* what) {
-  if (!known) [[unlikely]] refuse(what);
+  if (!known) [[unlikely]]
+    refuse(what);
 }
 
 template <class IdType, class Rows>
@@ -37,8 +38,7 @@ void TapeBuilder::check(const Event& row) const {
   check_place(row);
   const bool may_lack_device = !row.device && !needs_device(row.kind);
   expect_known(may_lack_device || is_row(row.device, tables_.devices()), "a device");
-  if (is_about_storage(row.kind))
-    expect_known(row.subject < size() + kStoragesAhead, "a storage");
+  if (is_about_storage(row.kind)) expect_known(row.subject < size() + kStoragesAhead, "a storage");
   if (row.kind == Kind::Mark) expect_known(row.subject < tables_.strings.size(), "a text");
 }
 

@@ -43,8 +43,8 @@ struct ColumnSet {
        stream = false, kind = false, category = false, phase = false, device = false;
 
   constexpr ColumnSet operator|(const ColumnSet& o) const {
-    return {time_ns || o.time_ns, bytes || o.bytes,   subject || o.subject,   scope || o.scope,
-            stack || o.stack,     call || o.call,     stream || o.stream,     kind || o.kind,
+    return {time_ns || o.time_ns,   bytes || o.bytes, subject || o.subject, scope || o.scope,
+            stack || o.stack,       call || o.call,   stream || o.stream,   kind || o.kind,
             category || o.category, phase || o.phase, device || o.device};
   }
 };

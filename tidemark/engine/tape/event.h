@@ -37,8 +37,7 @@ std::optional<Kind> kind_named(std::string_view name);
 
 // The event changes what a storage is: its life, its size or its category.
 constexpr bool changes_storage(Kind kind) {
-  return kind == Kind::Alloc || kind == Kind::Free || kind == Kind::Resize ||
-         kind == Kind::Relabel;
+  return kind == Kind::Alloc || kind == Kind::Free || kind == Kind::Resize || kind == Kind::Relabel;
 }
 // The subject is a storage.
 constexpr bool is_about_storage(Kind kind) {
@@ -55,17 +54,15 @@ constexpr bool is_scope_edge(Kind kind) {
   return kind == Kind::ScopeBegin || kind == Kind::ScopeEnd;
 }
 // The call of the event is the one that begins or ends.
-constexpr bool is_call_edge(Kind kind) {
-  return kind == Kind::CallBegin || kind == Kind::CallEnd;
-}
+constexpr bool is_call_edge(Kind kind) { return kind == Kind::CallBegin || kind == Kind::CallEnd; }
 
 struct Event {
   std::int64_t time_ns = 0;
-  std::int64_t bytes = 0;        // requested bytes
+  std::int64_t bytes = 0;              // requested bytes
   std::uint32_t subject = UINT32_MAX;  // a StorageId, a segment's number, or a mark's StringId
-  ScopeId scope;                 // the innermost scope, or the one that begins or ends
-  StackId stack;                 // the source line
-  CallId call;                   // the operator
+  ScopeId scope;                       // the innermost scope, or the one that begins or ends
+  StackId stack;                       // the source line
+  CallId call;                         // the operator
   StreamId stream;
   Kind kind = Kind::Mark;
   Category category = Category::Unknown;

@@ -126,8 +126,7 @@ class FileReader {
   std::size_t event_count(const BlockHeader& header) const {
     const std::uint64_t count = header.raw_bytes / EventColumns::kBytesPerEvent;
     const bool whole = count * EventColumns::kBytesPerEvent == header.raw_bytes;
-    const bool stored_whole =
-        header.codec != kStored || header.stored_bytes == header.raw_bytes;
+    const bool stored_whole = header.codec != kStored || header.stored_bytes == header.raw_bytes;
     if (!whole || !stored_whole || count == 0 || count > kBlockEvents)
       fail(ErrorCode::BadFormat, "a block of events has an impossible size");
     return count;
@@ -225,8 +224,7 @@ bool subjects_in_range(std::span<const std::uint8_t> kinds, std::span<const std:
   return bad == 0;
 }
 
-bool FileReader::ids_in_range(const EventColumns& events, std::size_t first,
-                              const Tables& tables) {
+bool FileReader::ids_in_range(const EventColumns& events, std::size_t first, const Tables& tables) {
   const auto tail = [&](auto values) { return values.subspan(first); };
   const bool good = all_below(tail(events.kinds()), kKindCount) &&
                     all_below(tail(events.categories()), kCategoryCount) &&

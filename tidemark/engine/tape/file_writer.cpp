@@ -62,8 +62,8 @@ std::vector<std::byte> encode_events(const EventColumns& events, std::size_t fir
 }
 
 TablesWritten sizes_of(const Tables& t) {
-  return {t.strings.size(), t.devices().size(), t.streams().size(), t.scopes().size(),
-          t.stacks().size(), t.calls().size(), t.meta_changes()};
+  return {t.strings.size(),  t.devices().size(), t.streams().size(), t.scopes().size(),
+          t.stacks().size(), t.calls().size(),   t.meta_changes()};
 }
 
 }  // namespace
@@ -142,8 +142,7 @@ void write_tape(const Tape& tape, const Diagnostics& diagnostics, ByteSink& sink
                 const Codec* codec) {
   TapeWriter writer(sink, codec);
   for (std::size_t first = 0; first < tape.size(); first += kBlockEvents)
-    writer.write(tape.tables(), tape.events(), first,
-                 std::min(kBlockEvents, tape.size() - first));
+    writer.write(tape.tables(), tape.events(), first, std::min(kBlockEvents, tape.size() - first));
   writer.finish(tape.tables(), diagnostics);
 }
 

@@ -10,8 +10,8 @@
 namespace tidemark {
 
 struct OpenOptions {
-  const Codec* codec = nullptr;                         // to unpack compressed tapes
-  WatchedSource::Listener on_progress = nullptr;        // called now and then while reading
+  const Codec* codec = nullptr;                   // to unpack compressed tapes
+  WatchedSource::Listener on_progress = nullptr;  // called now and then while reading
   void* progress_context = nullptr;
 };
 

@@ -55,7 +55,7 @@ class OpenCalls {
   using NewestByPhase = std::array<Slot, kPhaseCount>;
   struct OpenCall {
     Call call;
-    Slot outer = kNone;  // the open call of this scope and phase that began before
+    Slot outer = kNone;                 // the open call of this scope and phase that began before
     Slot older = kNone, newer = kNone;  // the neighbours by begin, of all open calls
   };
 

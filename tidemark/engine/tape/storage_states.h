@@ -8,14 +8,15 @@
 
 namespace tidemark {
 
-// What can be wrong with an event about a storage. The event is then ignored or mended, never fatal.
+// What can be wrong with an event about a storage. The event is then ignored or mended, never
+// fatal.
 enum class StorageProblem : std::uint8_t {
   None,
-  DoubleFree,    // freed before
-  FreeUnknown,   // freed, never born
-  AllocTwice,    // born while alive: the old one is taken as freed
-  DeadOrUnknown, // resized, relabelled or used while not alive
-  NegativeSize,  // taken as 0
+  DoubleFree,     // freed before
+  FreeUnknown,    // freed, never born
+  AllocTwice,     // born while alive: the old one is taken as freed
+  DeadOrUnknown,  // resized, relabelled or used while not alive
+  NegativeSize,   // taken as 0
 };
 inline constexpr std::size_t kStorageProblemCount = 6;
 
@@ -72,14 +73,12 @@ class StorageStates {
   }
   static void alloc(StorageChange& change, const Event& e) {
     if (change.before.alive()) change.problem = StorageProblem::AllocTwice;
-    change.after = {checked_size(change, e.bytes), e.category, e.device,
-                    StorageState::Life::Alive};
+    change.after = {checked_size(change, e.bytes), e.category, e.device, StorageState::Life::Alive};
   }
   static void free(StorageChange& change) {
     if (!change.before.alive()) {
-      change.problem = change.before.life == StorageState::Life::Dead
-                           ? StorageProblem::DoubleFree
-                           : StorageProblem::FreeUnknown;
+      change.problem = change.before.life == StorageState::Life::Dead ? StorageProblem::DoubleFree
+                                                                      : StorageProblem::FreeUnknown;
       return;
     }
     change.after.bytes = 0;

@@ -15,7 +15,7 @@
 namespace tidemark {
 
 struct Device {
-  std::string name;             // "cuda:0", "cpu"
+  std::string name;              // "cuda:0", "cpu"
   std::int64_t granularity = 1;  // requests are rounded up to a multiple of this
 
   // What the device's allocator accounts for a request; no request overflows.
@@ -68,9 +68,9 @@ class Tables {
   std::size_t meta_changes() const { return meta_changes_; }
 
   DeviceId find_device(std::string_view name) const;
-  std::string_view scope_path(ScopeId id) const;   // "" for none
-  std::string_view op_name(CallId id) const;       // "" for none
-  std::string source(StackId id) const;            // "train.py:12", "" for none
+  std::string_view scope_path(ScopeId id) const;  // "" for none
+  std::string_view op_name(CallId id) const;      // "" for none
+  std::string source(StackId id) const;           // "train.py:12", "" for none
 
  private:
   std::vector<Device> devices_;

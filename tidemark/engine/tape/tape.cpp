@@ -6,9 +6,7 @@
 namespace tidemark {
 
 Tape::Tape(Tables tables, EventColumns events, Diagnostics diagnostics)
-    : tables_(std::move(tables)),
-      events_(std::move(events)),
-      diagnostics_(std::move(diagnostics)) {
+    : tables_(std::move(tables)), events_(std::move(events)), diagnostics_(std::move(diagnostics)) {
   const auto kinds = events_.kinds();
   for (std::size_t i = 0; i < kinds.size(); ++i)
     if (kinds[i] == static_cast<std::uint8_t>(Kind::Step)) step_begins_.push_back(i);

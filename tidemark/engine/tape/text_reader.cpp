@@ -51,8 +51,8 @@ class TextReader {
       text.remove_prefix(std::min(length + 1, text.size()));
     }
     if (!header_seen_)
-      throw Error(ErrorCode::BadFormat, "the text has no tape in it",
-                  place_of(line_number_) + ":1", kHeaderHint);
+      throw Error(ErrorCode::BadFormat, "the text has no tape in it", place_of(line_number_) + ":1",
+                  kHeaderHint);
     return builder_.finish();
   }
 
@@ -196,8 +196,7 @@ class TextReader {
     return is_dash(operand(i)) ? ScopeId() : builder_.tables().scope(text(i));
   }
   CallId call_at(std::size_t i) {
-    if (!is_dash(operand(i)))
-      return builder_.tables().call(text(i), line_.text_or_empty(i + 1));
+    if (!is_dash(operand(i))) return builder_.tables().call(text(i), line_.text_or_empty(i + 1));
     if (line_.operands().size() > i + 1)
       line_.fail(operand(i + 1).column, "a signature without an operator", "name the operator too");
     return {};

@@ -147,7 +147,8 @@ void expect_utf8(std::string_view text, const std::string& name) {
   const std::size_t line_begin = text.rfind('\n', bad) + 1;  // npos + 1 is 0
   throw Error(ErrorCode::BadFormat,
               bad == nul ? "a NUL byte: this is not text" : "this is not UTF-8 text",
-              name + ":" + std::to_string(line) + ":" + std::to_string(bad - (bad == 0 ? 0 : line_begin) + 1),
+              name + ":" + std::to_string(line) + ":" +
+                  std::to_string(bad - (bad == 0 ? 0 : line_begin) + 1),
               "a tape is UTF-8 text, or a binary file that begins as one");
 }
 

@@ -178,7 +178,8 @@ class TextWriter {
 
   // What a sound tape never needs: columns that say something else than the line does.
   void write_columns(const Event& e, const Event& usual) {
-    const bool has_size = e.kind == Kind::Alloc || e.kind == Kind::Resize || is_about_segment(e.kind);
+    const bool has_size =
+        e.kind == Kind::Alloc || e.kind == Kind::Resize || is_about_segment(e.kind);
     const bool has_category = e.kind == Kind::Alloc || e.kind == Kind::Relabel;
     const bool has_subject =
         is_about_storage(e.kind) || is_about_segment(e.kind) || e.kind == Kind::Mark;

@@ -53,16 +53,16 @@ StorageNumber Attribution::add_storage(StorageKey key, std::int64_t bytes, std::
     number = free_.back();
     free_.pop_back();
   }
-  storages_[number] = {key, accounted(bytes, device), moment_ + 1, Category::Unknown,
-                       State::Outside, device, 0, false};
+  storages_[number] = {
+      key,  accounted(bytes, device), moment_ + 1, Category::Unknown, State::Outside, device, 0,
+      false};
   index_.put(key, number);
   return number;
 }
 
 void Attribution::forget(StorageNumber number) {
   Storage& storage = storages_[number];
-  if (storage.state == State::Counted)
-    row(storage.device).add(storage.category, -storage.bytes);
+  if (storage.state == State::Counted) row(storage.device).add(storage.category, -storage.bytes);
   index_.erase(storage.key);
   storage.state = State::Free;
   free_.push_back(number);
@@ -131,7 +131,8 @@ void Attribution::settle_other_side(const Thread& here) {
 // A storage that dies outside operators has left its own, if on another thread.
 void Attribution::settle_elsewhere(StorageNumber number) {
   for (Thread& thread : threads_)
-    if (std::count(thread.inside.begin(), thread.inside.end(), number)) return settle_inside(thread);
+    if (std::count(thread.inside.begin(), thread.inside.end(), number))
+      return settle_inside(thread);
 }
 
 void Attribution::died(const Note& note) {
@@ -248,9 +249,8 @@ void Attribution::leave_all_operators() {
 Category Attribution::category_now(const Thread& thread, std::uint8_t flags) const {
   const bool grad_mode = (flags & kGradMode) && !thread.creates_graph;
   if (flags & kInBackward)
-    return thread.recomputing || (rules_.recompute_by_grad_mode && grad_mode)
-               ? Category::Activation
-               : Category::Temporary;
+    return thread.recomputing || (rules_.recompute_by_grad_mode && grad_mode) ? Category::Activation
+                                                                              : Category::Temporary;
   if (thread.in_optimizer && thread.modules_open == 0) return Category::Temporary;
   return Category::Activation;
 }

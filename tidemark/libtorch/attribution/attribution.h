@@ -99,8 +99,8 @@ class Attribution {
   enum class State : std::uint8_t { Free, Inside, Outside, OutsideOnce, Counted };
   struct Storage {
     StorageKey key = 0;
-    std::int64_t bytes = 0;   // as the device's allocator accounts them
-    std::int64_t moment = 0;  // the sample at which it began to count
+    std::int64_t bytes = 0;                 // as the device's allocator accounts them
+    std::int64_t moment = 0;                // the sample at which it began to count
     Category category = Category::Unknown;  // before it counts: the one it inherits, if any
     State state = State::Free;
     std::uint8_t device = 0;
@@ -116,7 +116,8 @@ class Attribution {
   };
 
   Thread& thread(std::uint32_t number) {
-    if (threads_.size() <= number) [[unlikely]] threads_.resize(number + 1);
+    if (threads_.size() <= number) [[unlikely]]
+      threads_.resize(number + 1);
     return threads_[number];
   }
   void unlist(StorageNumber number, std::uint32_t likely_thread);
@@ -139,7 +140,8 @@ class Attribution {
   void forget(StorageNumber number);
   void rise(std::uint8_t device);
   Row& row(std::uint8_t device) {
-    if (now_.size() <= device) [[unlikely]] add_device(device);
+    if (now_.size() <= device) [[unlikely]]
+      add_device(device);
     return now_[device];
   }
   void add_device(std::uint8_t device);

@@ -35,9 +35,9 @@ class HighMarks {
 
   // The highest sample at or after the moment; null if there was none.
   const Row* highest_since(std::int64_t moment) const {
-    const auto first = std::lower_bound(
-        marks_.begin(), marks_.end(), moment,
-        [](const Mark& mark, std::int64_t when) { return mark.moment < when; });
+    const auto first =
+        std::lower_bound(marks_.begin(), marks_.end(), moment,
+                         [](const Mark& mark, std::int64_t when) { return mark.moment < when; });
     return first == marks_.end() ? nullptr : &first->row;
   }
 

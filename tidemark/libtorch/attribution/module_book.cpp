@@ -156,7 +156,8 @@ const ModuleStats& ModuleBook::stats(ModuleNumber number) {
 Rows ModuleBook::local_peak(ModuleNumber number) {
   Module& module = modules_[number];
   keep_highest(module);
-  const auto& backward = module.stats.snapshots[static_cast<std::size_t>(ModuleState::PeakBackward)];
+  const auto& backward =
+      module.stats.snapshots[static_cast<std::size_t>(ModuleState::PeakBackward)];
   return backward.empty() ? module.forward.highest : module.backward.highest;
 }
 

@@ -18,10 +18,10 @@ enum class NoteKind : std::uint8_t {
   OperatorEnded,  // an operator of the program is done: what it leaves behind counts from now on
   StepBegan,      // the program has begun to record gradients: where a step is awaited, it begins
   // For one tracker:
-  Labelled,       // this storage is of a category
-  Passed,         // this storage is one of several that the next border of a forward passes
-  ForwardBegan,   // a module is called with this storage (0: with none, or with those passed)
-  ForwardEnded,   // and returns this one
+  Labelled,      // this storage is of a category
+  Passed,        // this storage is one of several that the next border of a forward passes
+  ForwardBegan,  // a module is called with this storage (0: with none, or with those passed)
+  ForwardEnded,  // and returns this one
   BackwardBegan,
   BackwardEnded,
 };
@@ -36,13 +36,13 @@ constexpr bool is_about_module(NoteKind kind) {
 // Where the thread was when the note was written.
 enum NoteFlags : std::uint8_t {
   kInsideOperator = 1,
-  kInBackward = 2,   // the autograd engine was running
-  kGradMode = 4,     // gradients were recorded
-  kResizes = 8,      // inside an operator that may give storages a new size
-  kOutputsOnly = 16, // OperatorEnded: storages that were not named as Output do not count
-  kFailed = 32,      // ForwardEnded: the module raised
+  kInBackward = 2,         // the autograd engine was running
+  kGradMode = 4,           // gradients were recorded
+  kResizes = 8,            // inside an operator that may give storages a new size
+  kOutputsOnly = 16,       // OperatorEnded: storages that were not named as Output do not count
+  kFailed = 32,            // ForwardEnded: the module raised
   kEndsWithBackward = 64,  // ForwardBegan: no gradient of the module's inputs will tell its end
-  kOfNumber = 128  // Born: a tensor made of a number that an operator is given
+  kOfNumber = 128          // Born: a tensor made of a number that an operator is given
 };
 
 struct Note {

@@ -39,8 +39,7 @@ void Attribution::fold(Window& window) {
   if (window.highest.size() < marks.size()) window.highest.resize(marks.size());
   for (std::size_t device = 0; device < marks.size(); ++device) {
     const Row* highest = marks[device].highest_since(window.since);
-    if (highest && highest->total > window.highest[device].total)
-      window.highest[device] = *highest;
+    if (highest && highest->total > window.highest[device].total) window.highest[device] = *highest;
   }
 }
 

@@ -19,7 +19,8 @@ struct Range {
 Range reserve() {
   for (std::uintptr_t size = std::uintptr_t{1} << (sizeof(void*) > 4 ? 46 : 28); size >= 1u << 20;
        size /= 4) {
-    void* range = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* range =
+        mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (range != MAP_FAILED) return {reinterpret_cast<std::uintptr_t>(range), size};
   }
   return {4096, std::uintptr_t{1} << 20};

@@ -87,8 +87,10 @@ at::SDPBackend choose(const Question& q) {
   if (can_efficient(q)) return at::SDPBackend::efficient_attention;
   if (at::globalContext().userEnabledMathSDP()) return at::SDPBackend::math;
   if (can_cudnn(q)) return at::SDPBackend::cudnn_attention;
-  TORCH_CHECK(false, "No available kernel for scaled_dot_product_attention: every one that could "
-                     "run on " + virtual_gpus().model().name + " is switched off.");
+  TORCH_CHECK(false,
+              "No available kernel for scaled_dot_product_attention: every one that could "
+              "run on " +
+                  virtual_gpus().model().name + " is switched off.");
 }
 
 std::int64_t choice(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,

@@ -52,7 +52,9 @@ c10::IValue with_tensors(const c10::IValue& value, Change&& change) {
 class CallFrame {
  public:
   CallFrame(const c10::OperatorHandle& op, torch::jit::Stack& stack)
-      : op_(op), stack_(stack), count_(op.schema().arguments().size()),
+      : op_(op),
+        stack_(stack),
+        count_(op.schema().arguments().size()),
         base_(stack.size() - count_) {}
 
   const c10::OperatorHandle& op() const { return op_; }

@@ -20,8 +20,8 @@ at::MemoryFormat convolution_format(const at::Tensor& input, const at::Tensor& w
   if (is_double(input) || is_double(weight)) return at::MemoryFormat::Contiguous;
   const auto format =
       weight.dim() == 5 ? at::MemoryFormat::ChannelsLast3d : at::MemoryFormat::ChannelsLast;
-  const bool wanted = input.suggest_memory_format() == format ||
-                      weight.suggest_memory_format() == format;
+  const bool wanted =
+      input.suggest_memory_format() == format || weight.suggest_memory_format() == format;
   return wanted && weight.dim() >= 4 ? format : at::MemoryFormat::Contiguous;
 }
 

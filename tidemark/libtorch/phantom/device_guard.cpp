@@ -51,8 +51,7 @@ class VirtualGuard final : public c10::impl::DeviceGuardImplInterface {
   }
 
   // An event needs an address to count as recorded; nothing is ever behind it.
-  void record(void** event, const Stream&, const DeviceIndex,
-              const c10::EventFlag) const override {
+  void record(void** event, const Stream&, const DeviceIndex, const c10::EventFlag) const override {
     static char recorded;
     *event = &recorded;
   }

@@ -59,7 +59,8 @@ bool follow_foreach_rule(CallFrame& frame) {
     if (!is_elementwise_float(frame.arg(i), dtype)) return false;
   if (!all_dense(frame.arg(0))) return false;
   c10::List<at::Tensor> results;
-  for_each_tensor(frame.arg(0), [&](const at::Tensor& t) { results.push_back(like(t, current_place())); });
+  for_each_tensor(frame.arg(0),
+                  [&](const at::Tensor& t) { results.push_back(like(t, current_place())); });
   frame.drop_args();
   frame.push(std::move(results));
   return true;

@@ -22,16 +22,15 @@ namespace {
 
 // Operators that draw or set every value of their first argument.
 constexpr std::array<std::string_view, 9> kInitialisers = {
-    "aten::normal_",      "aten::uniform_",     "aten::zero_",
-    "aten::fill_",        "aten::bernoulli_",   "aten::exponential_",
-    "aten::log_normal_",  "aten::cauchy_",      "aten::random_"};
+    "aten::normal_",      "aten::uniform_",    "aten::zero_",   "aten::fill_",  "aten::bernoulli_",
+    "aten::exponential_", "aten::log_normal_", "aten::cauchy_", "aten::random_"};
 // Operators that change their first argument by arithmetic: only a hollow one stays so.
 constexpr std::array<std::string_view, 9> kInPlace = {
-    "aten::mul_",    "aten::add_",     "aten::sub_",      "aten::div_",    "aten::clamp_",
+    "aten::mul_",    "aten::add_",       "aten::sub_",       "aten::div_", "aten::clamp_",
     "aten::erfinv_", "aten::clamp_min_", "aten::clamp_max_", "aten::sqrt_"};
 // Operators whose results are hollow where an argument is.
 constexpr std::array<std::string_view, 10> kElementwise = {
-    "aten::mul", "aten::add",  "aten::sub", "aten::div", "aten::neg",
+    "aten::mul", "aten::add",  "aten::sub", "aten::div",       "aten::neg",
     "aten::exp", "aten::sqrt", "aten::cat", "aten::linalg_qr", "aten::sign"};
 
 enum class Role { Initialiser, InPlace, Copy, Elementwise };
@@ -108,13 +107,15 @@ class HollowKernel final : public c10::OperatorKernel {
       });
     frame.op().callBoxed(frame.stack());
     for (std::size_t i = 0; i < frame.result_count(); ++i)
-      frame.result(i) = with_tensors(frame.result(i), [](const at::Tensor& t) { return hollow_like(t); });
+      frame.result(i) =
+          with_tensors(frame.result(i), [](const at::Tensor& t) { return hollow_like(t); });
     return true;
   }
 
   static at::Tensor hollow_like(const at::Tensor& meta) {
     if (!meta.defined()) return meta;
-    at::Tensor made = at::empty_strided(meta.sizes(), meta.strides(), meta.options().device(at::kCPU));
+    at::Tensor made =
+        at::empty_strided(meta.sizes(), meta.strides(), meta.options().device(at::kCPU));
     if (may_be_hollow(made)) set_hollow(made, true);
     else made.zero_();
     return made;
@@ -135,10 +136,10 @@ void register_hollow_kernels() {
     const auto role = role_of(name.name);
     const auto op = role ? dispatcher.findSchema(name) : std::nullopt;
     if (!op || !op->hasKernelForDispatchKey(c10::DispatchKey::CPU)) continue;
-    g_hollow_handles.push_back(override.put(
-        name, c10::DispatchKey::CPU,
-        std::make_unique<HollowKernel>(
-            *role, op->getComputedKernelForDispatchKey(c10::DispatchKey::CPU))));
+    g_hollow_handles.push_back(
+        override.put(name, c10::DispatchKey::CPU,
+                     std::make_unique<HollowKernel>(
+                         *role, op->getComputedKernelForDispatchKey(c10::DispatchKey::CPU))));
   }
 }
 

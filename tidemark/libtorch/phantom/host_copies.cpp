@@ -41,8 +41,8 @@ bool copy_to_host(CallFrame& frame) {
   const at::Tensor phantom = frame.arg(0).toTensor();
   const at::ScalarType dtype =
       frame.arg(1).isNone() ? phantom.scalar_type() : frame.arg(1).toScalarType();
-  at::Tensor host = empty_on_host(
-      phantom, at::TensorOptions().dtype(dtype).device(at::kCPU), frame.arg(6));
+  at::Tensor host =
+      empty_on_host(phantom, at::TensorOptions().dtype(dtype).device(at::kCPU), frame.arg(6));
   fill_from(host, phantom);
   frame.drop_args();
   frame.push(std::move(host));

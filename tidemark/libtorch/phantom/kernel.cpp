@@ -48,7 +48,8 @@ std::vector<at::Tensor> tensors_of(const CallFrame& frame) {
 }  // namespace
 
 OperatorFacts::OperatorFacts(const c10::OperatorHandle& op)
-    : name(full_name(op)), special(find_special(op.operator_name().name)),
+    : name(full_name(op)),
+      special(find_special(op.operator_name().name)),
       plausible(find_plausible(op.operator_name().name)) {
   const c10::FunctionSchema& schema = op.schema();
   const std::string& base = schema.name();

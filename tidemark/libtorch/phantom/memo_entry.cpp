@@ -79,9 +79,10 @@ class Maker {
 
   at::Tensor make(const OutputRule& rule) {
     if (rule.from == From::Undefined) return {};
-    at::Tensor made = rule.from == From::Input ? inputs_[rule.index]
-                                               : make_phantom(storage(rule), rule.dtype,
-                                                              {rule.sizes, rule.strides, rule.offset});
+    at::Tensor made =
+        rule.from == From::Input
+            ? inputs_[rule.index]
+            : make_phantom(storage(rule), rule.dtype, {rule.sizes, rule.strides, rule.offset});
     outputs_.push_back(made);
     return made;
   }

@@ -35,8 +35,8 @@ class MemoEntry {
   // Replaces the frame's arguments by results.
   void apply(CallFrame& frame, const Place& place) const;
 
-  CallId call;                      // the operator and its arguments, as the tape names them
-  bool may_be_known = false;        // results small or whole-numbered: worth having values
+  CallId call;                // the operator and its arguments, as the tape names them
+  bool may_be_known = false;  // results small or whole-numbered: worth having values
 
  private:
   std::vector<ResultRule> results_;

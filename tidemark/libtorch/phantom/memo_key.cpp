@@ -6,7 +6,18 @@ namespace {
 
 // Tells values of different types and lists of different lengths apart.
 enum class Mark : std::uint64_t {
-  Undefined = 1, Phantom, Host, None, Int, Float, Bool, String, Device, Generator, List, Complex,
+  Undefined = 1,
+  Phantom,
+  Host,
+  None,
+  Int,
+  Float,
+  Bool,
+  String,
+  Device,
+  Generator,
+  List,
+  Complex,
 };
 
 class KeyMaker {
@@ -65,7 +76,8 @@ class KeyMaker {
     else if (value.isBool()) mark(Mark::Bool, value.toBool());
     else if (value.isComplexDouble()) mark(Mark::Complex);
     else if (value.isString()) mix_string(value.toStringRef());
-    else if (value.isDevice()) mark(Mark::Device, static_cast<std::uint64_t>(value.toDevice().type()));
+    else if (value.isDevice())
+      mark(Mark::Device, static_cast<std::uint64_t>(value.toDevice().type()));
     else if (value.isGenerator()) mark(Mark::Generator);
     else if (value.isList()) return mix_list(value);
     else return false;

@@ -28,9 +28,10 @@ std::string first_sentence(const std::string& message) {
                                          describe_source(place.stack) + ": " + why);
 }
 
-[[noreturn]] void give_up_shapes(const CallFrame& frame, const Place& place, const std::string& why) {
-  give_up(frame, place, "it has no meta kernel, and " + why +
-                            " (torch.library.register_fake gives it one)");
+[[noreturn]] void give_up_shapes(const CallFrame& frame, const Place& place,
+                                 const std::string& why) {
+  give_up(frame, place,
+          "it has no meta kernel, and " + why + " (torch.library.register_fake gives it one)");
 }
 
 [[noreturn]] void refuse(const CallFrame& frame, const Place& place) {
@@ -63,7 +64,8 @@ class HostCall {
       for_each_tensor(frame_.arg(i), [&](const at::Tensor& t) {
         if (t.defined()) bytes += static_cast<std::int64_t>(t.nbytes());
       });
-    if (bytes > kMostBytes) give_up_shapes(frame_, place_, "its arguments are too large to ask the CPU");
+    if (bytes > kMostBytes)
+      give_up_shapes(frame_, place_, "its arguments are too large to ask the CPU");
   }
 
   void call(torch::jit::Stack& stack) const {

@@ -25,7 +25,8 @@ c10::DataPtr new_pointer(c10::DeviceIndex device, std::int64_t bytes, const Plac
   record->device = device;
   record->bytes = bytes;
   record->session = session_number();
-  if (StorageLog* log = storage_log()) record->id = log->born(device, bytes, current_category(), place);
+  if (StorageLog* log = storage_log())
+    record->id = log->born(device, bytes, current_category(), place);
   void* address = record->address = bytes > 0 ? next_address(bytes) : nullptr;
   report_memory(device, address, bytes);
   // The pointer says "meta": views that meta kernels make of a twin take their device from it.
@@ -81,8 +82,7 @@ c10::Storage new_storage(c10::DeviceIndex device, std::int64_t bytes, const Plac
 void adopt_storage(const c10::Storage& storage, c10::DeviceIndex device, const Place& place) {
   if (record_of(storage)) return;
   auto* impl = storage.unsafeGetStorageImpl();
-  impl->set_data_ptr_noswap(
-      new_pointer(device, static_cast<std::int64_t>(impl->nbytes()), place));
+  impl->set_data_ptr_noswap(new_pointer(device, static_cast<std::int64_t>(impl->nbytes()), place));
   impl->set_allocator(phantom_allocator());
 }
 

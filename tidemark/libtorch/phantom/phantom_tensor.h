@@ -18,7 +18,7 @@ struct StorageRecord {
   std::int64_t bytes = 0;
   void* address = nullptr;
   StorageId id;
-  std::uint32_t session = 0;  // whose log knows the id
+  std::uint32_t session = 0;          // whose log knows the id
   std::shared_ptr<KnownBytes> known;  // null: nothing is known of the values
 };
 

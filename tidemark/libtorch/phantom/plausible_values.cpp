@@ -16,7 +16,8 @@ namespace {
 // A walk through 0..range-1 by a step that shares no factor with it: each row of results gets
 // distinct indices, and all indices are used equally often.
 at::Tensor spread_indices(at::IntArrayRef sizes, std::int64_t range) {
-  at::Tensor count = at::arange(c10::multiply_integers(sizes), at::TensorOptions().dtype(at::kLong));
+  at::Tensor count =
+      at::arange(c10::multiply_integers(sizes), at::TensorOptions().dtype(at::kLong));
   if (range > 1 && session_options().on_value != OnValue::Zero)
     return count.mul(range % 7 == 0 ? 1 : 7).remainder(range).reshape(sizes);
   return at::zeros(sizes, at::TensorOptions().dtype(at::kLong));

@@ -9,18 +9,33 @@
 namespace tidemark::phantom {
 namespace {
 
-constexpr std::array<std::string_view, 5> kMixing = {
-    "aten::copy_", "aten::_to_copy", "aten::set_", "aten::record_stream", "aten::_copy_from"};
+constexpr std::array<std::string_view, 5> kMixing = {"aten::copy_", "aten::_to_copy", "aten::set_",
+                                                     "aten::record_stream", "aten::_copy_from"};
 
-constexpr std::array<std::string_view, 24> kStrict = {
-    "aten::add",        "aten::sub",          "aten::mul",
-    "aten::div",        "aten::add_",         "aten::sub_",
-    "aten::mul_",       "aten::div_",         "aten::mm",
-    "aten::addmm",      "aten::bmm",          "aten::baddbmm",
-    "aten::matmul",     "aten::cat",          "aten::embedding",
-    "aten::convolution", "aten::native_layer_norm", "aten::native_batch_norm",
-    "aten::nll_loss_forward", "aten::mse_loss", "aten::eq",
-    "aten::lt",         "aten::gt",           "aten::maximum"};
+constexpr std::array<std::string_view, 24> kStrict = {"aten::add",
+                                                      "aten::sub",
+                                                      "aten::mul",
+                                                      "aten::div",
+                                                      "aten::add_",
+                                                      "aten::sub_",
+                                                      "aten::mul_",
+                                                      "aten::div_",
+                                                      "aten::mm",
+                                                      "aten::addmm",
+                                                      "aten::bmm",
+                                                      "aten::baddbmm",
+                                                      "aten::matmul",
+                                                      "aten::cat",
+                                                      "aten::embedding",
+                                                      "aten::convolution",
+                                                      "aten::native_layer_norm",
+                                                      "aten::native_batch_norm",
+                                                      "aten::nll_loss_forward",
+                                                      "aten::mse_loss",
+                                                      "aten::eq",
+                                                      "aten::lt",
+                                                      "aten::gt",
+                                                      "aten::maximum"};
 
 template <class Names>
 bool is_in(const Names& names, std::string_view name) {
@@ -40,11 +55,11 @@ void check_devices(const CallFrame& frame) {
     for_each_tensor(frame.arg(i), [&](const at::Tensor& tensor) {
       if (!tensor.defined() || tensor.device() == frame.device()) return;
       const bool is_host = tensor.device().is_cpu() && strict && tensor.dim() > 0;
-      TORCH_CHECK(!is_host && !is_phantom(tensor),
-                  "Expected all tensors to be on the same device, but found at least two devices, " +
-                      frame.device().str() + " and " + tensor.device().str() + "! (in " +
-                      frame.op().schema().name() + " at " +
-                      describe_source(current_place().stack) + ")");
+      TORCH_CHECK(
+          !is_host && !is_phantom(tensor),
+          "Expected all tensors to be on the same device, but found at least two devices, " +
+              frame.device().str() + " and " + tensor.device().str() + "! (in " +
+              frame.op().schema().name() + " at " + describe_source(current_place().stack) + ")");
     });
 }
 

@@ -32,7 +32,8 @@ StorageLog* storage_log(std::uint32_t session);
 std::uint32_t session_number();
 std::shared_ptr<StorageLog> shared_storage_log();
 
-// Where this thread is in the program: operator, source line, module, phase; and what is born there.
+// Where this thread is in the program: operator, source line, module, phase; and what is born
+// there.
 const Place& current_place();
 Category current_category();
 

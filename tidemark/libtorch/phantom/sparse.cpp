@@ -26,13 +26,32 @@ constexpr std::array kOtherLayouts = {DispatchKey::SparseCUDA, DispatchKey::Spar
 
 // Kernels that walk over the CPU's memory.
 constexpr std::array<std::string_view, 26> kReadValues = {
-    "aten::_coalesce", "aten::add.out", "aten::mul.out", "aten::addmm", "aten::addmm.out",
-    "aten::addmm_", "aten::bmm", "aten::bmm.out", "aten::hspmm", "aten::hspmm.out", "aten::mm",
-    "aten::mm.out", "aten::mv", "aten::sspaddmm.out", "aten::index_select", "aten::any",
-    "aten::_sparse_softmax", "aten::_sparse_softmax_backward_data", "aten::_sparse_log_softmax",
-    "aten::_sparse_log_softmax_backward_data", "aten::_sparse_sparse_matmul",
-    "aten::_sparse_sum_backward", "aten::_to_sparse_bsr", "aten::_to_sparse_bsc",
-    "aten::_to_sparse_csr", "aten::_to_sparse_csc",
+    "aten::_coalesce",
+    "aten::add.out",
+    "aten::mul.out",
+    "aten::addmm",
+    "aten::addmm.out",
+    "aten::addmm_",
+    "aten::bmm",
+    "aten::bmm.out",
+    "aten::hspmm",
+    "aten::hspmm.out",
+    "aten::mm",
+    "aten::mm.out",
+    "aten::mv",
+    "aten::sspaddmm.out",
+    "aten::index_select",
+    "aten::any",
+    "aten::_sparse_softmax",
+    "aten::_sparse_softmax_backward_data",
+    "aten::_sparse_log_softmax",
+    "aten::_sparse_log_softmax_backward_data",
+    "aten::_sparse_sparse_matmul",
+    "aten::_sparse_sum_backward",
+    "aten::_to_sparse_bsr",
+    "aten::_to_sparse_bsc",
+    "aten::_to_sparse_csr",
+    "aten::_to_sparse_csc",
 };
 
 bool only_composes(const c10::OperatorName& name) {
@@ -59,10 +78,10 @@ class BorrowedKernel final : public c10::OperatorKernel {
 
 [[noreturn]] void refuse(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack*) {
   const StackId source = find_whereabouts(*storage_log(), false).place.stack;
-  TORCH_CHECK_NOT_IMPLEMENTED(
-      false, c10::toString(op.operator_name()) +
-                 " has no rule for such tensors on a virtual GPU, at " +
-                 describe_source(source) + " (it has one for dense tensors: to_dense() makes one)");
+  TORCH_CHECK_NOT_IMPLEMENTED(false, c10::toString(op.operator_name()) +
+                                         " has no rule for such tensors on a virtual GPU, at " +
+                                         describe_source(source) +
+                                         " (it has one for dense tensors: to_dense() makes one)");
 }
 
 at::Tensor make_sparse(const at::Tensor& like, const at::Tensor& indices, const at::Tensor& values,
@@ -138,7 +157,7 @@ void put_kernels(SilentOverride& override, const c10::OperatorHandle& op) {
 template <class Function>
 void put(SilentOverride& override, const char* name, const char* overload, Function function) {
   g_sparse_handles.push_back(override.put({name, overload}, DispatchKey::SparseCUDA,
-                                   c10::KernelFunction::makeFromUnboxedFunction(function)));
+                                          c10::KernelFunction::makeFromUnboxedFunction(function)));
 }
 
 }  // namespace

@@ -227,8 +227,9 @@ void StorageLog::follow_backward(ScopeId scope) {
   std::vector<ScopeId> path;
   for (ScopeId at = scope; at; at = builder_.tables().scopes()[at.value].parent) path.push_back(at);
   std::reverse(path.begin(), path.end());
-  const auto same = std::mismatch(path.begin(), path.end(), in_backward_.begin(),
-                                  in_backward_.end()).first - path.begin();
+  const auto same =
+      std::mismatch(path.begin(), path.end(), in_backward_.begin(), in_backward_.end()).first -
+      path.begin();
   while (static_cast<std::ptrdiff_t>(in_backward_.size()) > same) {
     log_scope(in_backward_.back(), Phase::Backward, Kind::ScopeEnd);
     in_backward_.pop_back();

@@ -114,7 +114,7 @@ class StorageLog {
   std::int64_t step_ = 0;
   std::int64_t start_ns_;
   bool saves_ = false, is_over_ = false;  // over: finished, or in a forked child
-  std::int64_t flushed_ns_ = 0;  // when the file last had all events
+  std::int64_t flushed_ns_ = 0;           // when the file last had all events
 };
 
 }  // namespace tidemark::phantom

@@ -30,11 +30,13 @@ class TwinCall {
       return ask_cpu_for_shapes(frame_, place_);
     }
     check_shapes();
-    if (frame_.op().schema().name() == "aten::as_strided") check_bounds(frame_.result(0).toTensor());
+    if (frame_.op().schema().name() == "aten::as_strided")
+      check_bounds(frame_.result(0).toTensor());
     correct_results(frame_, args);
     name_call_();
     for (std::size_t i = 0; i < frame_.result_count(); ++i)
-      frame_.result(i) = with_tensors(frame_.result(i), [&](const at::Tensor& t) { return back(t); });
+      frame_.result(i) =
+          with_tensors(frame_.result(i), [&](const at::Tensor& t) { return back(t); });
     for (auto& [twin, phantom] : twins_) sync(*twin.unsafeGetTensorImpl(), phantom);
   }
 
@@ -65,9 +67,8 @@ class TwinCall {
       if (twin.is_same(result)) return phantom;
     check_is_plain(result, frame_, place_);
     adopt_storage(result.storage(), frame_.device().index(), place_);
-    at::Tensor phantom =
-        make_phantom(result.storage(), result.dtype(),
-                     {result.sizes(), result.strides(), result.storage_offset()});
+    at::Tensor phantom = make_phantom(result.storage(), result.dtype(),
+                                      {result.sizes(), result.strides(), result.storage_offset()});
     if (result.unsafeGetTensorImpl()->is_wrapped_number())
       phantom.unsafeGetTensorImpl()->set_wrapped_number(true);
     if (result.is_conj()) phantom._set_conj(true);
@@ -79,9 +80,9 @@ class TwinCall {
   void check_shapes() const {
     if (twins_.empty() || !keeps_shape_in_place(frame_.op())) return;
     const auto& [twin, phantom] = twins_.front();
-    TORCH_CHECK(twin.sizes() == phantom.sizes(),
-                "output with shape " + text_of(phantom.sizes()) +
-                    " doesn't match the broadcast shape " + text_of(twin.sizes()));
+    TORCH_CHECK(twin.sizes() == phantom.sizes(), "output with shape " + text_of(phantom.sizes()) +
+                                                     " doesn't match the broadcast shape " +
+                                                     text_of(twin.sizes()));
   }
 
   // A real kernel refuses a view past the end of its storage; the meta kernel does not look.
@@ -94,7 +95,8 @@ class TwinCall {
     TORCH_CHECK(needed <= there, "setStorage: sizes " + text_of(view.sizes()) + ", strides " +
                                      text_of(view.strides()) + " require a storage size of " +
                                      std::to_string(needed) +
-                                     ", out of bounds for storage of size " + std::to_string(there));
+                                     ", out of bounds for storage of size " +
+                                     std::to_string(there));
   }
 
   // In-place operators may have changed the twin's shape, or its storage's size.

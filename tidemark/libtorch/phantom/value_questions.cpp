@@ -93,9 +93,8 @@ bool answer_from_values(CallFrame& frame) {
   const auto device = frame.device().index();
   frame.drop_args();
   for (const c10::IValue& result : host)
-    frame.push(with_tensors(result, [&](const at::Tensor& values) {
-      return with_values(values, device, certainty);
-    }));
+    frame.push(with_tensors(
+        result, [&](const at::Tensor& values) { return with_values(values, device, certainty); }));
   return true;
 }
 
@@ -182,8 +181,9 @@ bool answer_nonzero(CallFrame& frame) {
   if (answer_from_values(frame)) return true;
   const at::Tensor self = frame.arg(0).toTensor();
   const std::int64_t count = assumed_count(frame, self.numel());
-  return finish(frame, new_tensor(frame, {count, self.dim()}, caffe2::TypeMeta::Make<std::int64_t>(),
-                                  {1, std::max<std::int64_t>(count, 1)}));
+  return finish(frame,
+                new_tensor(frame, {count, self.dim()}, caffe2::TypeMeta::Make<std::int64_t>(),
+                           {1, std::max<std::int64_t>(count, 1)}));
 }
 
 bool answer_masked_select(CallFrame& frame) {
@@ -200,14 +200,16 @@ bool answer_masked_select(CallFrame& frame) {
     const at::Tensor values = is_phantom(mask) ? known_values(mask) : mask;
     count = values.expand(at::infer_size(self.sizes(), mask.sizes())).sum().item<std::int64_t>();
   } else {
-    count = assumed_count(frame, c10::multiply_integers(at::infer_size(self.sizes(), mask.sizes())));
+    count =
+        assumed_count(frame, c10::multiply_integers(at::infer_size(self.sizes(), mask.sizes())));
   }
   return finish(frame, new_tensor(frame, {count}, self.dtype()));
 }
 
 bool answer_unique(CallFrame& frame) {
   if (answer_from_values(frame)) return true;
-  note_assumption(frame, "assumed-values", "met values that nobody knows; they were taken as all different");
+  note_assumption(frame, "assumed-values",
+                  "met values that nobody knows; they were taken as all different");
   const at::Tensor self = frame.arg(0).toTensor();
   const auto whole = caffe2::TypeMeta::Make<std::int64_t>();
   const std::optional<std::int64_t> dim = dim_of(frame);
@@ -217,8 +219,8 @@ bool answer_unique(CallFrame& frame) {
   std::vector<std::int64_t> sizes = dim ? self.sizes().vec() : std::vector{count};
   if (dim) sizes[static_cast<std::size_t>(*dim < 0 ? *dim + self.dim() : *dim)] = count;
   at::Tensor unique = new_tensor(frame, sizes, self.dtype());
-  at::Tensor inverse = dim ? new_tensor(frame, {searched}, whole)
-                           : new_tensor(frame, self.sizes(), whole);
+  at::Tensor inverse =
+      dim ? new_tensor(frame, {searched}, whole) : new_tensor(frame, self.sizes(), whole);
   at::Tensor counts = new_tensor(frame, {count}, whole);
   frame.drop_args();
   for (at::Tensor* result : {&unique, &inverse, &counts}) frame.push(std::move(*result));
@@ -231,14 +233,17 @@ bool answer_repeats(CallFrame& frame) {
   const at::Tensor repeats = frame.arg(0).toTensor();
   std::int64_t count = repeats.numel();
   if (frame.arg(1).isInt()) count = frame.arg(1).toInt();
-  else note_assumption(frame, "assumed-values", "met counts that nobody knows; they were taken as one each");
+  else
+    note_assumption(frame, "assumed-values",
+                    "met counts that nobody knows; they were taken as one each");
   return finish(frame, new_tensor(frame, {count}, repeats.dtype()));
 }
 
 bool answer_bincount(CallFrame& frame) {
   if (frame.count() != 3) return false;
   if (answer_from_values(frame)) return true;
-  note_assumption(frame, "assumed-values", "met values that nobody knows; they were taken as small");
+  note_assumption(frame, "assumed-values",
+                  "met values that nobody knows; they were taken as small");
   const bool weighted = frame.arg(1).isTensor() && frame.arg(1).toTensor().defined();
   const auto dtype =
       weighted ? caffe2::TypeMeta::Make<double>() : caffe2::TypeMeta::Make<std::int64_t>();

@@ -40,14 +40,16 @@ void remember(const Forward& forward) {
   if (next == 0) return;
   const std::uint64_t both = (std::uint64_t{forward.source.value} + 1) << 32 |
                              static_cast<std::uint32_t>(forward.module.value + 1);
-  forward_at(next - 1, at::RecordFunction::currentThreadId()).store(both, std::memory_order_relaxed);
+  forward_at(next - 1, at::RecordFunction::currentThreadId())
+      .store(both, std::memory_order_relaxed);
 }
 
 // Nothing for nodes that answer to no operator: those that add up a leaf's gradient.
 std::optional<Forward> forward_of(const torch::autograd::Node* node) {
   if (!node || node->sequence_nr() == UINT64_MAX) return std::nullopt;
   const std::uint64_t both = forward_at(node->sequence_nr(), node->thread_id()).load();
-  const auto source = static_cast<std::uint32_t>(both >> 32), module = static_cast<std::uint32_t>(both);
+  const auto source = static_cast<std::uint32_t>(both >> 32),
+             module = static_cast<std::uint32_t>(both);
   return Forward{source == 0 ? StackId() : StackId(source - 1),
                  module == 0 ? ScopeId() : ScopeId(module - 1)};
 }

@@ -91,9 +91,8 @@ class AwaitedGradients {
     progress_.push_back({backward});
     // The one whose gradient is here needs no looking up.
     if (await_ == Await::All && nodes_.size() > 1)
-      progress_.back().awaited = static_cast<int>(
-          std::count_if(nodes_.begin(), nodes_.end(),
-                        [](const AwaitedNode& node) { return node.will_run(); }));
+      progress_.back().awaited = static_cast<int>(std::count_if(
+          nodes_.begin(), nodes_.end(), [](const AwaitedNode& node) { return node.will_run(); }));
     return progress_.back();
   }
 

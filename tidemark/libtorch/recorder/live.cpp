@@ -18,8 +18,8 @@ std::vector<DeviceBytes> named(const Rows& rows) {
   std::vector<DeviceBytes> all;
   for (std::size_t number = 0; number < rows.size(); ++number)
     if (rows[number].total != 0)
-      all.push_back({Recorder::instance().device_name(static_cast<std::uint8_t>(number)),
-                     rows[number]});
+      all.push_back(
+          {Recorder::instance().device_name(static_cast<std::uint8_t>(number)), rows[number]});
   return all;
 }
 

@@ -20,8 +20,8 @@ using c10::DispatchKey;
 
 struct OperatorFacts {
   bool only_calls_others = false;
-  bool autocasts = false;          // under autocast it first casts, then calls itself
-  bool resizes = false;            // may give a storage that exists a new size
+  bool autocasts = false;  // under autocast it first casts, then calls itself
+  bool resizes = false;    // may give a storage that exists a new size
 };
 
 OperatorFacts look_up(const c10::OperatorName& name) {
@@ -126,17 +126,14 @@ void note_outputs(const at::RecordFunction& function);
 
 // A fake tensor that an operator inside another returns may come out of that one in a wrapper,
 // where nobody finds it; if it does not come out, it is dead by then.
-bool may_be_wrapped() {
-  return is_in_python_dispatch() && fake_mode_is_on();
-}
+bool may_be_wrapped() { return is_in_python_dispatch() && fake_mode_is_on(); }
 
 // Operators that are no border end at depth 0, and those inside one above 1.
 void on_end(const at::RecordFunction& function, at::ObserverContext* context) {
   ThreadState& thread = this_thread();
   if (thread.operator_depth == 0) return;
   const bool outputs = function.needsOutputs() && !thread.is_pretending;
-  if (outputs && (thread.operator_depth == 1 || may_be_wrapped()))
-    note_outputs(function);
+  if (outputs && (thread.operator_depth == 1 || may_be_wrapped())) note_outputs(function);
   if (--thread.operator_depth > 0) return;
   const auto* around = static_cast<const Around*>(context);
   if (!around || !thread.is_pretending)

@@ -1,5 +1,5 @@
-// Whether a thread is inside an operator: by the state of dispatch, and where that is not enough, by
-// PyTorch's records.
+// Whether a thread is inside an operator: by the state of dispatch, and where that is not enough,
+// by PyTorch's records.
 #include "tidemark/libtorch/recorder/dispatch_state.h"
 #include "tidemark/libtorch/recorder/marked_kernels.h"
 #include "tidemark/libtorch/recorder/operators.h"
@@ -12,10 +12,8 @@ using namespace attribution;
 void Recorder::follow_operators() {
   if (operator_starts_ == 0) needs_records_ = false;
   const bool records = output_starts_ > 0 || needs_records_;
-  if (records)
-    watch_operators(output_starts_ > 0);
-  else
-    unwatch_operators();
+  if (records) watch_operators(output_starts_ > 0);
+  else unwatch_operators();
   const bool reads_state = operator_starts_ > 0 && !records;
   if (reads_state) mark_operators();
   reads_state_ = reads_state;

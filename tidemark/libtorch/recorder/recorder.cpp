@@ -65,13 +65,12 @@ void Recorder::note_birth(StorageKey key, std::int64_t bytes, std::uint8_t devic
                           Caller caller) noexcept {
   ThreadState& thread = this_thread();
   if (thread.is_pretending) return;
-  if (awaits_step_.load(std::memory_order_relaxed)) [[unlikely]] look_for_step(thread, caller);
+  if (awaits_step_.load(std::memory_order_relaxed)) [[unlikely]]
+    look_for_step(thread, caller);
   Note note = here(NoteKind::Born);
   check_state();
-  if (note.has(kInsideOperator))
-    thread.has_news = true;
-  else
-    thread.outside_news = 2;
+  if (note.has(kInsideOperator)) thread.has_news = true;
+  else thread.outside_news = 2;
   if (torch::autograd::get_current_graph_task_id() != -1) note.flags |= kInBackward;
   if (at::GradMode::is_enabled()) note.flags |= kGradMode;
   note.key = key;

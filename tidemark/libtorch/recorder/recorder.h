@@ -24,23 +24,24 @@ using attribution::StorageKey;
 // What a thread is doing; only the thread itself touches it.
 struct ThreadState {
   std::uint32_t id = 0;
-  int operator_depth = 0;     // operators of the program and those inside them, as records tell
-  int marked_kernels = 0;     // kernels under way that mark_operators put there
-  bool has_news = false;      // notes since the operator began
-  bool resizes = false;       // the operator gives storages new sizes
-  int outside_news = 0;       // operators that must end until outside births are settled
-  bool in_python = false;     // the operator was called where a wrapper of tensors is taken apart
-  bool is_pretending = false; // inside an operator of a fake mode that nobody tracks
-  bool inside_by_state = false; // the last note was written inside an operator, by the state
-  bool is_unrecorded = false; // so it was when records took over: of that operator there is none
-  std::uint32_t awaited_step = 0;     // the last await_step() this thread has looked for
-  std::uint64_t autograd_nodes = 0;   // that it had made until then
+  int operator_depth = 0;      // operators of the program and those inside them, as records tell
+  int marked_kernels = 0;      // kernels under way that mark_operators put there
+  bool has_news = false;       // notes since the operator began
+  bool resizes = false;        // the operator gives storages new sizes
+  int outside_news = 0;        // operators that must end until outside births are settled
+  bool in_python = false;      // the operator was called where a wrapper of tensors is taken apart
+  bool is_pretending = false;  // inside an operator of a fake mode that nobody tracks
+  bool inside_by_state = false;  // the last note was written inside an operator, by the state
+  bool is_unrecorded = false;    // so it was when records took over: of that operator there is none
+  std::uint32_t awaited_step = 0;    // the last await_step() this thread has looked for
+  std::uint64_t autograd_nodes = 0;  // that it had made until then
 };
 // Found by one instruction: it is asked for several times an operator.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local ThreadState t_state;
 void give_number(ThreadState& thread) noexcept;
 inline ThreadState& this_thread() noexcept {
-  if (t_state.id == 0) [[unlikely]] give_number(t_state);
+  if (t_state.id == 0) [[unlikely]]
+    give_number(t_state);
   return t_state;
 }
 

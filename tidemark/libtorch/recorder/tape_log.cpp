@@ -89,8 +89,13 @@ void TapeLog::allocated(StorageNumber number, const Note& note) {
   const Thread& thread = this->thread(note.thread);
   const ScopeId scope = thread.scopes.empty() ? ScopeId() : thread.scopes.back();
   Storage& born = storage(number);
-  born = {StorageId(number), note.bytes, note.device, Category::Unknown, scope,
-          dequeued_ + queue_.size() + 1, true};
+  born = {StorageId(number),
+          note.bytes,
+          note.device,
+          Category::Unknown,
+          scope,
+          dequeued_ + queue_.size() + 1,
+          true};
   enqueue({Kind::Alloc, note.time_ns, born.id, note.bytes, note.device, Category::Unknown, scope,
            thread.phase, false});
 }
@@ -127,10 +132,8 @@ void TapeLog::adopted(StorageNumber number, std::uint8_t device, std::int64_t by
 void TapeLog::relabelled(StorageNumber number, Category category) {
   Storage& changed = storage(number);
   changed.category = category;
-  if (is_waiting(changed))
-    birth_of(changed).category = category;
-  else
-    enqueue({Kind::Relabel, 0, changed.id, 0, 0, category, owner_});
+  if (is_waiting(changed)) birth_of(changed).category = category;
+  else enqueue({Kind::Relabel, 0, changed.id, 0, 0, category, owner_});
 }
 
 void TapeLog::resized(StorageNumber number, std::int64_t bytes) {

@@ -1,8 +1,8 @@
 // Writes what attribution understands to a tape: storages, module calls, phases, steps.
 //
 // Numbers of dead storages are used again, so that a run of any length needs the memory of what is
-// alive. What a storage is becomes known when its operator ends, so events wait in a queue until all
-// before them are known; that is never longer than an operator.
+// alive. What a storage is becomes known when its operator ends, so events wait in a queue until
+// all before them are known; that is never longer than an operator.
 #pragma once
 
 #include <deque>
@@ -69,8 +69,8 @@ class TapeLog final : public attribution::Listener {
   // Alive now, the largest first.
   std::vector<LiveStorage> largest(std::size_t count) const;
   // Makes the file whole. What comes then waits until the tape is opened again; whoever is done for
-  // good says so, for files that take nothing back. Throws what went wrong with writing, if anything
-  // did but the disk.
+  // good says so, for files that take nothing back. Throws what went wrong with writing, if
+  // anything did but the disk.
   void close(std::uint64_t dropped, bool is_last);
   void open_again();
   const RunFile& file() const { return file_; }
@@ -109,11 +109,13 @@ class TapeLog final : public attribution::Listener {
   };
 
   Storage& storage(StorageNumber number) {
-    if (storages_.size() <= number) [[unlikely]] storages_.resize(number + 1);
+    if (storages_.size() <= number) [[unlikely]]
+      storages_.resize(number + 1);
     return storages_[number];
   }
   Thread& thread(std::uint32_t number) {
-    if (threads_.size() <= number) [[unlikely]] threads_.resize(number + 1);
+    if (threads_.size() <= number) [[unlikely]]
+      threads_.resize(number + 1);
     return threads_[number];
   }
   void enqueue(Waiting&& event);
@@ -138,7 +140,7 @@ class TapeLog final : public attribution::Listener {
   std::deque<Waiting> queue_;
   std::size_t dequeued_ = 0;
   bool holds_ = false, is_closed_ = false;
-  std::uint64_t open_size_ = 0;      // of the file, before it was made whole
+  std::uint64_t open_size_ = 0;  // of the file, before it was made whole
   std::size_t events_in_file_ = 0;
   ScopeId owner_;
   std::int64_t start_ns_, last_ns_ = 0, time_ns_ = 0;

@@ -83,9 +83,9 @@ void TrackedRun::end_forward(const Note& note) {
 
 // No backward will come through a call that raised, nor through those inside it.
 void TrackedRun::forget_call(ModuleNumber module, std::uint32_t thread, bool failed) {
-  const auto call = std::find_if(open_calls_.rbegin(), open_calls_.rend(), [&](const OpenCall& one) {
-    return one.module == module && one.thread == thread;
-  });
+  const auto call = std::find_if(
+      open_calls_.rbegin(), open_calls_.rend(),
+      [&](const OpenCall& one) { return one.module == module && one.thread == thread; });
   if (call == open_calls_.rend()) return;
   if (failed && call->awaited_ends < awaited_ends_.size()) {
     const auto first = awaited_ends_.begin() + static_cast<std::ptrdiff_t>(call->awaited_ends);
@@ -198,8 +198,8 @@ void TrackedRun::run_out_of_memory(std::int64_t wanted, const std::string& devic
   for (const OpenCall& call : open_calls_) found.open_modules.push_back(names_[call.module]);
   if (log_) {
     found.largest = log_->largest(20);
-    found.event = log_->mark("out of memory: " + std::to_string(wanted) + " bytes wanted on " +
-                             device);
+    found.event =
+        log_->mark("out of memory: " + std::to_string(wanted) + " bytes wanted on " + device);
     if (!out_of_memory_) write_first(found);
   }
   out_of_memory_ = std::move(found);

@@ -28,7 +28,7 @@ struct OutOfMemory {
   Rows rows;
   std::vector<LiveStorage> largest;
   std::vector<std::string> open_modules;  // outermost first
-  std::int64_t event = -1;  // its mark in the tape, if one is written
+  std::int64_t event = -1;                // its mark in the tape, if one is written
 };
 
 // What the last call of a module took and gave; -1 if none has told.

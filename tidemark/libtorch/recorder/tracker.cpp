@@ -20,7 +20,8 @@ bool any_differentiable(at::TensorList tensors) {
 
 }  // namespace
 
-Tracker::Tracker(const TrackerOptions& options) : options_(options), run_(options.rules, options.tape) {
+Tracker::Tracker(const TrackerOptions& options)
+    : options_(options), run_(options.rules, options.tape) {
   Recorder::instance().attach(&run_);
 }
 
@@ -123,8 +124,8 @@ void Tracker::tell_backward(NoteKind kind, ModuleNumber module) {
   Recorder::instance().tell(run_, note);
 }
 
-// The first hook of a backward on a thread, of which every device has its own, asks the engine to be
-// told of its end.
+// The first hook of a backward on a thread, of which every device has its own, asks the engine to
+// be told of its end.
 void Tracker::follow_backward() {
   const std::uint32_t thread = this_thread().id;
   const std::uint64_t here =

@@ -163,10 +163,8 @@ void Tracker::resized(c10::StorageImpl& storage, Known before) {
   const Quiet quiet;
   const StorageKey key = key_of(storage);
   Attribution& attribution = attribution_here();
-  if (key && attribution.category_of(key))
-    attribution.set_bytes(key, bytes);
-  else if (key)
-    attribution.label(key, bytes, before.device, before.category);
+  if (key && attribution.category_of(key)) attribution.set_bytes(key, bytes);
+  else if (key) attribution.label(key, bytes, before.device, before.category);
   attribution.sample(current_backward() != -1);
 }
 

@@ -23,7 +23,8 @@ bool is_foreign(std::string_view target) {
 class Model {
  public:
   Model(Json json, Diagnostics found)
-      : module_(json["graph_module"]), graph_(module_["graph"]),
+      : module_(json["graph_module"]),
+        graph_(module_["graph"]),
         tensors_(graph_["tensor_values"], builder_) {
     builder_.diagnostics().add(found);
     read_ranges(json);
@@ -74,8 +75,8 @@ class Model {
     if (tensors_.contains(name)) {
       storages.push_back(tensors_.allocate(name));
       const auto category = categories_.find(name);
-      builder_.set_category(storages[0], category == categories_.end() ? Category::Input
-                                                                       : category->second);
+      builder_.set_category(storages[0],
+                            category == categories_.end() ? Category::Input : category->second);
     }
     note(name, builder_.add_node(NodeKind::Input, {}, storages), storages);
     builder_.set_text(nodes_.at(name), {.name = name, .phase = Phase::Forward});

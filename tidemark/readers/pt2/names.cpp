@@ -21,8 +21,7 @@ void add_names(Json json, bool is_tensor, std::vector<Named>& names) {
       std::string_view name;
       if ((key == "name" || key == "as_name") && !value.get(name))
         names.push_back({std::string(name), is_tensor});
-      else
-        add_names(value, is_tensor || key.find("tensor") != std::string_view::npos, names);
+      else add_names(value, is_tensor || key.find("tensor") != std::string_view::npos, names);
     }
   }
 }

@@ -18,8 +18,7 @@ Graph read_first_model(const ZipArchive& archive, const Progress& progress) {
     if (model)
       found.add("another-model", Severity::Warning, names[i],
                 "the archive has several models; only the first is shown");
-    else
-      model = i;
+    else model = i;
   }
   if (!model)
     throw Error(ErrorCode::BadFormat, "the archive has no models/model.json", "archive",

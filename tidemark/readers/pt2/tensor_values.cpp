@@ -117,15 +117,16 @@ StorageId TensorValues::allocate(std::string_view name) {
     if (is_number(value.sizes[i]) && value.sizes[i].steps[0].value == 0)
       return builder_.add_storage(value.device, 0);
     const SizeExpression last = join(value.sizes[i], SizeWord::Subtract, number(1));
-    elements = join(std::move(elements), SizeWord::Add,
-                    join(last, SizeWord::Multiply, value.strides[i]));
+    elements =
+        join(std::move(elements), SizeWord::Add, join(last, SizeWord::Multiply, value.strides[i]));
   }
   // One that turns out to be 0 leaves nothing, whatever the strides are then.
   for (const SizeExpression& size : value.sizes)
     if (!is_number(size))
-      elements = join(std::move(elements), SizeWord::Multiply,
-                      join(size, SizeWord::Minimum, number(1)));
-  elements = join(std::move(elements), SizeWord::Multiply, number(element_bytes(name, value.dtype)));
+      elements =
+          join(std::move(elements), SizeWord::Multiply, join(size, SizeWord::Minimum, number(1)));
+  elements =
+      join(std::move(elements), SizeWord::Multiply, number(element_bytes(name, value.dtype)));
   if (is_number(elements)) return builder_.add_storage(value.device, elements.steps[0].value);
   return builder_.add_storage(value.device, std::move(elements));
 }

@@ -57,9 +57,9 @@ const Reader kOnnx = {
 const Reader kOtherPickle = {
     "a pickle, and neither a memory snapshot nor a checkpoint of PyTorch", &is_other_pickle,
     nullptr, "it is not opened: unpickling runs code; tidemark record SCRIPT writes a tape"};
-const Reader kOtherZip = {
-    "a zip archive without an exported model, or a damaged one", &is_other_zip, nullptr,
-    "torch.export.save writes archives that can be read"};
+const Reader kOtherZip = {"a zip archive without an exported model, or a damaged one",
+                          &is_other_zip, nullptr,
+                          "torch.export.save writes archives that can be read"};
 const Reader kGzip = {"packed with gzip", &is_other_gzip, nullptr, "unpack it first: gunzip FILE"};
 const Reader kOtherJson = {
     "JSON, but none that is read here", &is_other_json, nullptr,
@@ -67,8 +67,7 @@ const Reader kOtherJson = {
 const Reader kOtherText = {
     "text, but not a tape", &is_other_text, nullptr,
     "the first line of a tape is: tape 1; tidemark record SCRIPT writes one"};
-const Reader kOther = {
-    "not a kind of file that is known here", &is_anything, nullptr,
-    "tapes can be read, and models that torch.export.save wrote (.pt2)"};
+const Reader kOther = {"not a kind of file that is known here", &is_anything, nullptr,
+                       "tapes can be read, and models that torch.export.save wrote (.pt2)"};
 
 }  // namespace tidemark

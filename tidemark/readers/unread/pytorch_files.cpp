@@ -67,7 +67,8 @@ const Reader kCompiledModel = {
     "save the exported program itself: torch.export.save(program, \"model.pt2\")"};
 const Reader kTorchScript = {
     "a TorchScript model", &is_torchscript, nullptr,
-    "export the model instead: torch.export.save(torch.export.export(model, inputs), \"model.pt2\")"};
+    "export the model instead: torch.export.save(torch.export.export(model, inputs), "
+    "\"model.pt2\")"};
 const Reader kCheckpoint = {
     "a checkpoint of torch.save: values, but neither a run nor a graph", &is_checkpoint, nullptr,
     "tidemark estimate SCRIPT shows what training needs; torch.export.save writes a model that can "

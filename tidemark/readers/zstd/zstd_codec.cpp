@@ -27,8 +27,7 @@ std::vector<std::byte> ZstdCodec::compress(std::span<const std::byte> raw) const
 }
 
 void ZstdCodec::decompress(std::span<const std::byte> packed, std::span<std::byte> raw) const {
-  const std::size_t size =
-      ZSTD_decompress(raw.data(), raw.size(), packed.data(), packed.size());
+  const std::size_t size = ZSTD_decompress(raw.data(), raw.size(), packed.data(), packed.size());
   if (ZSTD_isError(size))
     throw Error(ErrorCode::BadFormat,
                 std::string("a compressed block is damaged: ") + ZSTD_getErrorName(size));

@@ -87,8 +87,7 @@ void TrackerAsTorch::bear(StorageId s) {
 }
 
 bool TrackerAsTorch::may_go(StorageId s) {
-  if (may_go_[s.value] < 0)
-    may_go_[s.value] = releasable_(*fx_, fx_->graph->allocator(s)) ? 1 : 0;
+  if (may_go_[s.value] < 0) may_go_[s.value] = releasable_(*fx_, fx_->graph->allocator(s)) ? 1 : 0;
   return may_go_[s.value] != 0;
 }
 

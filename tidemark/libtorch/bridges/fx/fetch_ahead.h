@@ -30,8 +30,7 @@ class FetchAhead {
 
  private:
   static void fetch(const void* address, int lines) {
-    for (int i = 0; i < lines; ++i)
-      __builtin_prefetch(static_cast<const char*>(address) + 64 * i);
+    for (int i = 0; i < lines; ++i) __builtin_prefetch(static_cast<const char*>(address) + 64 * i);
   }
   void fetch_dicts(PyObject* node) const {
     if (!NodeFields::is_node(node)) return;
@@ -41,8 +40,7 @@ class FetchAhead {
   void fetch_tables(PyObject* node) const {
     if (!NodeFields::is_node(node)) return;
     for (PyObject* dict : {fields_.meta.of(node), fields_.inputs.of(node)})
-      if (dict && PyDict_CheckExact(dict))
-        fetch(reinterpret_cast<PyDictObject*>(dict)->ma_keys, 3);
+      if (dict && PyDict_CheckExact(dict)) fetch(reinterpret_cast<PyDictObject*>(dict)->ma_keys, 3);
   }
   void fetch_value(Py_ssize_t at) {
     PyObject*& value = values_[static_cast<std::size_t>(at) % values_.size()];
@@ -55,8 +53,7 @@ class FetchAhead {
   }
   void fetch_tensor(Py_ssize_t at) const {
     PyObject* value = values_[static_cast<std::size_t>(at) % values_.size()];
-    if (value && is_fake_tensor(value))
-      fetch(THPVariable_Unpack(value).unsafeGetTensorImpl(), 4);
+    if (value && is_fake_tensor(value)) fetch(THPVariable_Unpack(value).unsafeGetTensorImpl(), 4);
   }
 
   const NodeFields& fields_ = NodeFields::get();

@@ -43,8 +43,12 @@ PyObject* val_key() {
 class Reader {
  public:
   Reader(const py::list& nodes, const ReadOptions& options)
-      : fields_(NodeFields::get()), options_(options), sizes_(options, builder_),
-        mending_(builder_), texts_(options, builder_), known_storages_(nodes.size()) {
+      : fields_(NodeFields::get()),
+        options_(options),
+        sizes_(options, builder_),
+        mending_(builder_),
+        texts_(options, builder_),
+        known_storages_(nodes.size()) {
     done_.index = PointerMap(nodes.size());
     builder_.reserve(nodes.size());
     done_.nodes.reserve(nodes.size());

@@ -26,9 +26,9 @@ struct ReadOptions {
 
 struct FxGraph {
   std::shared_ptr<Graph> graph;
-  PointerMap index;                // of the nodes
-  std::vector<py::object> nodes;   // by NodeId
-  std::vector<py::object> tensors;  // by StorageId: a tensor on it
+  PointerMap index;                   // of the nodes
+  std::vector<py::object> nodes;      // by NodeId
+  std::vector<py::object> tensors;    // by StorageId: a tensor on it
   std::vector<const void*> storages;  // by StorageId: its address
   std::vector<std::uint8_t> counts;   // by StorageId: its device counts
 

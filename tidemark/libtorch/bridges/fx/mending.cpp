@@ -23,7 +23,8 @@ Mending::Operator Mending::ask(py::handle target) {
   const auto name = target.attr("_schema").attr("name").cast<std::string>();
   facts.waits = name == "_c10d_functional::wait_tensor";
   const bool is_collective = name.starts_with("_c10d_functional::");
-  // Where an operator may copy, the trace knows better than we do. A wait returns what it waits for.
+  // Where an operator may copy, the trace knows better than we do. A wait returns what it waits
+  // for.
   facts.is_alias =
       facts.waits || operators::alias_of_first_argument(name) == operators::Alias::Always;
   facts.is_dropout = operators::is_dropout(name);

@@ -11,8 +11,7 @@ namespace py = pybind11;
 
 NodeField::NodeField(PyObject* node_type, const char* name)
     : name_(PyUnicode_InternFromString(name)) {
-  const auto described =
-      py::reinterpret_steal<py::object>(PyObject_GetAttr(node_type, name_));
+  const auto described = py::reinterpret_steal<py::object>(PyObject_GetAttr(node_type, name_));
   if (!described) throw py::error_already_set();
   if (!Py_IS_TYPE(described.ptr(), &PyMemberDescr_Type)) return;
   const PyMemberDef* member = reinterpret_cast<PyMemberDescrObject*>(described.ptr())->d_member;
@@ -35,9 +34,9 @@ PyObject* node_type() {
 }  // namespace
 
 const NodeFields& NodeFields::get() {
-  static const NodeFields fields{{node_type(), "op"},           {node_type(), "name"},
-                                 {node_type(), "meta"},         {node_type(), "_input_nodes"},
-                                 {node_type(), "target"},       {node_type(), "_args"}};
+  static const NodeFields fields{{node_type(), "op"},     {node_type(), "name"},
+                                 {node_type(), "meta"},   {node_type(), "_input_nodes"},
+                                 {node_type(), "target"}, {node_type(), "_args"}};
   return fields;
 }
 

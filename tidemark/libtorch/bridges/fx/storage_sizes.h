@@ -1,7 +1,6 @@
 // Bytes and devices of storages as they are first met, through the caller's own functions.
 #pragma once
 
-
 #include "tidemark/engine/graph/builder.h"
 #include "tidemark/libtorch/bridges/fx/fx_graph.h"
 #include "tidemark/libtorch/bridges/fx/value_storages.h"

@@ -64,8 +64,8 @@ void add_tensor(PyObject* object, Sparse sparse, std::vector<ValueStorage>& foun
   };
   if (tensor.unsafeGetTensorImpl()->has_storage()) return add(tensor);
   if (sparse == Sparse::Refuse) {
-    const auto asked = py::reinterpret_steal<py::object>(
-        PyObject_CallMethod(object, "untyped_storage", nullptr));
+    const auto asked =
+        py::reinterpret_steal<py::object>(PyObject_CallMethod(object, "untyped_storage", nullptr));
     if (!asked) throw py::error_already_set();
     return;
   }
@@ -74,8 +74,8 @@ void add_tensor(PyObject* object, Sparse sparse, std::vector<ValueStorage>& foun
 }
 
 void add_leaves(PyObject* value, Sparse sparse, std::vector<ValueStorage>& found) {
-  const auto leaves = py::reinterpret_steal<py::object>(
-      PyObject_CallOneArg(known().tree_leaves, value));
+  const auto leaves =
+      py::reinterpret_steal<py::object>(PyObject_CallOneArg(known().tree_leaves, value));
   if (!leaves) throw py::error_already_set();
   for (py::handle leaf : py::reinterpret_borrow<py::list>(leaves))
     if (is_fake_tensor(leaf.ptr())) add_tensor(leaf.ptr(), sparse, found);
