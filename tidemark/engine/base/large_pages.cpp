@@ -17,7 +17,8 @@ void prefer_large_pages([[maybe_unused]] void* memory,
   const auto begin = reinterpret_cast<std::uintptr_t>(memory);
   const auto first = (begin + kLargePage - 1) & ~(kLargePage - 1);
   const auto last = (begin + size_bytes) & ~(kLargePage - 1);
-  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+  if (first < last)
+    madvise(static_cast<char*>(memory) + (first - begin), last - first, MADV_HUGEPAGE);
 #endif
 }
 
