@@ -17,11 +17,11 @@
 #include "tidemark/engine/base/byte_stream.h"
 #include "tidemark/engine/tape/file_writer.h"
 #include "tidemark/engine/tape/text_writer.h"
-#include "tidemark/libtorch/phantom/cuda_hooks.h"
-#include "tidemark/libtorch/phantom/known_bytes.h"
-#include "tidemark/libtorch/phantom/phantom_tensor.h"
-#include "tidemark/libtorch/phantom/session.h"
-#include "tidemark/libtorch/phantom/where.h"
+#include "tidemark/libtorch/phantom/device/cuda_hooks.h"
+#include "tidemark/libtorch/phantom/device/phantom_tensor.h"
+#include "tidemark/libtorch/phantom/log/session.h"
+#include "tidemark/libtorch/phantom/log/where.h"
+#include "tidemark/libtorch/phantom/values/known_bytes.h"
 #include "tidemark/libtorch/run_file.h"
 
 namespace py = pybind11;

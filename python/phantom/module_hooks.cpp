@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "python/phantom/bordered_call.h"
-#include "tidemark/libtorch/phantom/module_calls.h"
+#include "tidemark/libtorch/phantom/log/module_calls.h"
 
 namespace py = pybind11;
 

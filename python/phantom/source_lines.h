@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tidemark/libtorch/phantom/storage_log.h"
+#include "tidemark/libtorch/phantom/log/storage_log.h"
 
 namespace tidemark::phantom {
 

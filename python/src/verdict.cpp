@@ -57,10 +57,16 @@ void bind_verdict(py::module_& module, TapeClass& tape) {
   auto several = bind_struct<VerdictsAnswer>(
       module, "VerdictsAnswer", "One program on several GPUs.",
       field("gpus", &VerdictsAnswer::gpus), field("diagnostics", &VerdictsAnswer::diagnostics));
-  add_reports(several).def(py::init([](std::vector<VerdictAnswer> gpus) {
-                             return VerdictsAnswer{.gpus = std::move(gpus)};
-                           }),
-                           py::arg("gpus"));
+  add_reports(several)
+      .def(py::init([](std::vector<VerdictAnswer> gpus) {
+             return VerdictsAnswer{.gpus = std::move(gpus)};
+           }),
+           py::arg("gpus"))
+      .def("__repr__", [](const VerdictsAnswer& answer) {
+        return decoded(summary("VerdictsAnswer", answer.gpus, [](const VerdictAnswer& one) {
+          return one.gpu.name + " " + std::string(name_of(one.verdict));
+        }));
+      });
   bind_analysis(module, tape, {"find_verdict", "verdict"}, &find_verdict, &verdict_options,
                 "Whether the run fits its GPU, or another one.", py::kw_only(),
                 py::arg("gpu") = py::none());

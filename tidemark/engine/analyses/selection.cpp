@@ -19,7 +19,7 @@ std::string list_devices(const Tables& tables) {
 }
 
 std::string list_steps(std::int64_t last) {
-  if (last == 0) return "the tape has no step, only step 0: what comes before the first";
+  if (last == 0) return "the tape has only step 0: what comes before step 1";
   return "the tape has steps 0 to " + std::to_string(last);
 }
 

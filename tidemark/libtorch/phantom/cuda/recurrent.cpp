@@ -1,0 +1,181 @@
+// The shapes of cuDNN's recurrent operators.
+//
+// A net's weights lie in one buffer, matrices first, then biases; so do their gradients:
+//
+//   | w_ih l0 | w_hh l0 | w_ih l1 | w_hh l1 | ... | b_ih l0 | b_hh l0 | b_ih l1 | ... |
+#include "tidemark/libtorch/phantom/cuda/recurrent.h"
+
+#include <ATen/ATen.h>
+
+#include <array>
+
+#include "tidemark/libtorch/phantom/log/session.h"
+#include "tidemark/libtorch/phantom/values/known_bytes.h"
+
+namespace tidemark::phantom {
+namespace {
+
+constexpr std::int64_t kLstmMode = 2, kGruMode = 3;  // as cuDNN numbers them
+
+at::Tensor new_phantom(const at::Tensor& like, at::IntArrayRef sizes, at::ScalarType dtype) {
+  const auto type = c10::scalarTypeToTypeMeta(dtype);
+  const auto bytes = c10::multiply_integers(sizes) * static_cast<std::int64_t>(type.itemsize());
+  return make_phantom(new_storage(like.device().index(), bytes, current_place()), type,
+                      {sizes, c10::contiguous_strides(sizes), 0});
+}
+
+at::Tensor new_phantom(const at::Tensor& like, at::IntArrayRef sizes) {
+  return new_phantom(like, sizes, like.scalar_type());
+}
+
+// Time comes first inside cuDNN; a batch-first tensor is a transposed view of that.
+at::Tensor new_sequence(const at::Tensor& like, std::vector<std::int64_t> sizes, bool batch_first) {
+  if (!batch_first) return new_phantom(like, sizes);
+  std::swap(sizes[0], sizes[1]);
+  at::Tensor made = new_phantom(like, sizes);
+  const std::array<std::int64_t, 3> turned{sizes[1], sizes[0], sizes[2]};
+  const std::array<std::int64_t, 3> strides{sizes[2], sizes[1] * sizes[2], 1};
+  made.unsafeGetTensorImpl()->set_sizes_and_strides(turned, strides);
+  return made;
+}
+
+// The arguments that forward and backward share, at their places in the forward's list.
+struct Net {
+  at::Tensor input, hidden, cell;
+  c10::List<at::Tensor> weights;
+  std::int64_t mode, hidden_size, projection, layers;
+  bool batch_first, train, bidirectional;
+  double dropout;
+  std::vector<std::int64_t> batch_sizes;
+
+  std::int64_t directions() const { return bidirectional ? 2 : 1; }
+  std::int64_t output_size() const { return projection > 0 ? projection : hidden_size; }
+  bool is_packed() const { return !batch_sizes.empty(); }
+  std::int64_t batch() const {
+    return is_packed() ? batch_sizes.front() : input.size(batch_first ? 0 : 1);
+  }
+  std::int64_t tokens() const { return input.numel() / input.size(-1); }
+};
+
+at::Tensor optional_tensor(const c10::IValue& value) {
+  return value.isTensor() ? value.toTensor() : at::Tensor();
+}
+
+// `first` is where "mode" stands: the backward has more tensors before it.
+Net read_net(const CallFrame& frame, std::size_t first) {
+  return {frame.arg(0).toTensor(),
+          frame.arg(4).toTensor(),
+          optional_tensor(frame.arg(5)),
+          frame.arg(1).toTensorList(),
+          frame.arg(first).toInt(),
+          frame.arg(first + 1).toInt(),
+          frame.arg(first + 2).toInt(),
+          frame.arg(first + 3).toInt(),
+          frame.arg(first + 4).toBool() && frame.arg(first + 8).toIntVector().empty(),
+          frame.arg(first + 6).toBool(),
+          frame.arg(first + 7).toBool(),
+          frame.arg(first + 5).toDouble(),
+          frame.arg(first + 8).toIntVector()};
+}
+
+// What the backward needs at least of each token, layer and direction: the gates, and the LSTM's
+// cells; the outputs of all layers but the last; one byte of dropout's mask for each of those.
+std::int64_t reserve_bytes(const Net& net) {
+  const std::int64_t kept = net.mode == kLstmMode ? 5 : net.mode == kGruMode ? 4 : 1;
+  const auto itemsize = static_cast<std::int64_t>(net.input.itemsize());
+  const std::int64_t inner = (net.layers - 1) * net.output_size();
+  const std::int64_t gates = net.layers * kept * net.hidden_size;
+  const std::int64_t mask = net.dropout > 0 ? inner : 0;
+  return net.directions() * net.tokens() * ((gates + inner) * itemsize + mask);
+}
+
+std::int64_t count_elements(const c10::List<at::Tensor>& weights) {
+  std::int64_t count = 0;
+  for (at::Tensor weight : weights) count += weight.numel();
+  return count;
+}
+
+// Where each weight begins in the one buffer, counted in elements.
+std::vector<std::int64_t> offsets_of(const c10::List<at::Tensor>& weights) {
+  std::vector<std::int64_t> offsets(weights.size());
+  std::int64_t next = 0;
+  for (const bool matrices : {true, false})
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      const at::Tensor weight = weights.get(i);
+      if ((weight.dim() > 1) != matrices) continue;
+      offsets[i] = next;
+      next += weight.numel();
+    }
+  return offsets;
+}
+
+}  // namespace
+
+bool answer_recurrent(CallFrame& frame) {
+  const Net net = read_net(frame, 6);
+  std::vector<std::int64_t> sizes = net.input.sizes().vec();
+  sizes.back() = net.output_size() * net.directions();
+  const std::int64_t states = net.layers * net.directions();
+  at::Tensor output = new_sequence(net.input, sizes, net.batch_first);
+  at::Tensor hidden = new_phantom(net.hidden, {states, net.batch(), net.output_size()});
+  at::Tensor cell = net.cell.defined()
+                        ? new_phantom(net.cell, {states, net.batch(), net.hidden_size})
+                        : new_phantom(net.hidden, {0});
+  if (net.train)
+    storage_log()->diagnose("approximate-reserve", Severity::Note,
+                            describe_source(current_place().stack),
+                            "what cuDNN keeps of a recurrent net for the backward was computed "
+                            "from what the backward needs at least");
+  at::Tensor reserve =
+      new_phantom(net.input, {net.train ? reserve_bytes(net) : 0}, at::ScalarType::Byte);
+  at::Tensor buffer = optional_tensor(frame.arg(3));
+  if (!buffer.defined()) buffer = new_phantom(net.weights.get(0), {count_elements(net.weights)});
+  frame.drop_args();
+  for (at::Tensor* result : {&output, &hidden, &cell, &reserve, &buffer})
+    frame.push(std::move(*result));
+  return true;
+}
+
+bool answer_recurrent_backward(CallFrame& frame) {
+  const Net net = read_net(frame, 10);
+  const auto wanted = frame.arg(21).toBoolList();
+  const at::Tensor buffer = frame.arg(3).toTensor();
+  at::Tensor input, hidden, cell;
+  if (wanted.get(0) || wanted.get(1) || wanted.get(2)) {
+    input = new_sequence(net.input, net.input.sizes().vec(), net.batch_first);
+    hidden = new_phantom(net.hidden, net.hidden.sizes());
+    if (net.cell.defined()) cell = new_phantom(net.cell, net.cell.sizes());
+  }
+  c10::List<at::Tensor> weights;
+  if (wanted.get(3)) {
+    const at::Tensor all = new_phantom(buffer, buffer.sizes());
+    const std::vector<std::int64_t> offsets = offsets_of(net.weights);
+    for (std::size_t i = 0; i < net.weights.size(); ++i) {
+      const auto sizes = net.weights.get(i).sizes();
+      weights.push_back(make_phantom(all.storage(), buffer.dtype(),
+                                     {sizes, c10::contiguous_strides(sizes), offsets[i]}));
+    }
+  }
+  frame.drop_args();
+  for (at::Tensor* result : {&input, &hidden, &cell}) frame.push(std::move(*result));
+  frame.push(std::move(weights));
+  return true;
+}
+
+bool flatten_weights(CallFrame& frame) {
+  const c10::List<at::Tensor> weights = frame.arg(0).toTensorList();
+  at::Tensor all = new_phantom(weights.get(0), {count_elements(weights)});
+  const std::vector<std::int64_t> offsets = offsets_of(weights);
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const at::Tensor weight = weights.get(i);
+    const auto sizes = weight.sizes().vec();
+    put_over(weight, all.storage());
+    weight.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, c10::contiguous_strides(sizes),
+                                                        offsets[i]);
+  }
+  frame.drop_args();
+  frame.push(std::move(all));
+  return true;
+}
+
+}  // namespace tidemark::phantom

@@ -1,0 +1,128 @@
+// Makes phantom storages (an address that is never mapped, a record) and the tensors over them.
+#include "tidemark/libtorch/phantom/device/phantom_tensor.h"
+
+#include <c10/core/Allocator.h>
+#include <c10/core/StorageImpl.h>
+#include <c10/core/TensorImpl.h>
+
+#include "tidemark/libtorch/phantom/device/addresses.h"
+#include "tidemark/libtorch/phantom/log/session.h"
+#include "tidemark/libtorch/phantom/values/known_bytes.h"
+
+namespace tidemark::phantom {
+namespace {
+
+void release_phantom(void* context) {
+  auto* record = static_cast<StorageRecord*>(context);
+  report_memory(record->device, record->address, -record->bytes);
+  if (StorageLog* log = storage_log(record->session))
+    log->died(record->id, record->device, record->bytes);
+  delete record;
+}
+
+c10::DataPtr new_pointer(c10::DeviceIndex device, std::int64_t bytes, const Place& place) {
+  auto record = std::make_unique<StorageRecord>();
+  record->device = device;
+  record->bytes = bytes;
+  record->session = session_number();
+  if (StorageLog* log = storage_log())
+    record->id = log->born(device, bytes, current_category(), place);
+  void* address = record->address = bytes > 0 ? next_address(bytes) : nullptr;
+  report_memory(device, address, bytes);
+  // The pointer says "meta": views that meta kernels make of a twin take their device from it.
+  return {address, record.release(), &release_phantom, c10::Device(c10::DeviceType::Meta)};
+}
+
+// For storages that PyTorch itself resizes or makes from one of ours.
+class PhantomAllocator final : public c10::Allocator {
+ public:
+  c10::DataPtr allocate(std::size_t size) override {
+    return new_pointer(current_device(), static_cast<std::int64_t>(size), current_place());
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return nullptr; }
+  void copy_data(void*, const void*, std::size_t) const override {}
+};
+
+c10::Allocator* phantom_allocator() {
+  static PhantomAllocator allocator;
+  return &allocator;
+}
+
+// Reaches the members that only a TensorImpl may set.
+class LayoutImpl final : public c10::TensorImpl {
+ public:
+  LayoutImpl(c10::Storage storage, c10::DispatchKey key, caffe2::TypeMeta dtype, c10::Device device,
+             const TensorLayout& layout)
+      : c10::TensorImpl(c10::DispatchKeySet(key), dtype, device) {
+    storage_ = std::move(storage);
+    storage_access_should_throw_ = false;
+    set_sizes_and_strides(layout.sizes, layout.strides, layout.offset);
+  }
+
+  // TensorImpl's own setters take the device from the storage, and ours say "meta".
+  static void set_storage(c10::TensorImpl& impl, c10::Storage storage) {
+    impl.*(&LayoutImpl::storage_) = std::move(storage);
+  }
+};
+
+}  // namespace
+
+StorageRecord* record_of(const c10::Storage& storage) {
+  const c10::DataPtr& pointer = storage.data_ptr();
+  if (pointer.get_deleter() != &release_phantom) return nullptr;
+  return static_cast<StorageRecord*>(pointer.get_context());
+}
+
+c10::Storage new_storage(c10::DeviceIndex device, std::int64_t bytes, const Place& place) {
+  return c10::Storage(c10::make_intrusive<c10::StorageImpl>(
+      c10::StorageImpl::use_byte_size_t(), bytes, new_pointer(device, bytes, place),
+      phantom_allocator(), /*resizable=*/true));
+}
+
+void adopt_storage(const c10::Storage& storage, c10::DeviceIndex device, const Place& place) {
+  if (record_of(storage)) return;
+  auto* impl = storage.unsafeGetStorageImpl();
+  impl->set_data_ptr_noswap(new_pointer(device, static_cast<std::int64_t>(impl->nbytes()), place));
+  impl->set_allocator(phantom_allocator());
+}
+
+void settle_size(const c10::Storage& storage, const Place& place) {
+  StorageRecord* record = record_of(storage);
+  const auto bytes = static_cast<std::int64_t>(storage.nbytes());
+  if (!record || record->bytes == bytes) return;
+  if (StorageLog* log = storage_log(record->session))
+    record->id = log->resized(record->id, record->device, record->bytes, bytes, place);
+  record->bytes = bytes;
+  record->known.reset();
+}
+
+void label_gradient(const at::Tensor& tensor) {
+  if (!is_phantom(tensor) || !tensor.has_storage()) return;
+  const StorageRecord* record = record_of(tensor);
+  StorageLog* log = record ? storage_log(record->session) : nullptr;
+  if (log) log->relabel(record->id, Category::Gradient);
+}
+
+at::Tensor make_phantom(c10::Storage storage, caffe2::TypeMeta dtype, const TensorLayout& layout) {
+  const c10::Device device(c10::DeviceType::CUDA, record_of(storage)->device);
+  return at::Tensor(c10::make_intrusive<LayoutImpl>(std::move(storage), c10::DispatchKey::CUDA,
+                                                    dtype, device, layout));
+}
+
+void put_over(const at::Tensor& phantom, c10::Storage storage) {
+  LayoutImpl::set_storage(*phantom.unsafeGetTensorImpl(), std::move(storage));
+}
+
+at::Tensor make_twin(const at::Tensor& phantom) {
+  auto* impl = phantom.unsafeGetTensorImpl();
+  at::Tensor twin(c10::make_intrusive<LayoutImpl>(
+      impl->storage(), c10::DispatchKey::Meta, impl->dtype(), c10::Device(c10::DeviceType::Meta),
+      TensorLayout{impl->sizes(), impl->strides(), impl->storage_offset()}));
+  if (impl->is_wrapped_number()) twin.unsafeGetTensorImpl()->set_wrapped_number(true);
+  // Conjugate and negative bits are dispatch keys; a twin must have them to be resolved alike.
+  if (impl->is_conj()) twin._set_conj(true);
+  if (impl->is_neg()) twin._set_neg(true);
+  return twin;
+}
+
+}  // namespace tidemark::phantom

@@ -1,0 +1,21 @@
+// On CUDA such a kernel runs as it stands, so what its parts allocate counts.
+#include "tidemark/libtorch/phantom/kernel/composite_call.h"
+
+namespace tidemark::phantom {
+
+bool run_parts(CallFrame& frame) {
+  for (const auto key : {c10::DispatchKey::CompositeExplicitAutograd,
+                         c10::DispatchKey::CompositeExplicitAutogradNonFunctional}) {
+    if (!frame.op().hasKernelForDispatchKey(key)) continue;
+    frame.op().callBoxedForDispatchKey(key, frame.stack());
+    return true;
+  }
+  return false;
+}
+
+bool run_shared_kernel(CallFrame& frame) {
+  frame.op().callBoxedForDispatchKey(c10::DispatchKey::CPU, frame.stack());
+  return true;
+}
+
+}  // namespace tidemark::phantom

@@ -1,0 +1,151 @@
+// Memo, twins, values: the path of a call.
+#include "tidemark/libtorch/phantom/kernel/kernel.h"
+
+#include <ATen/core/dispatch/Dispatcher.h>
+
+#include <algorithm>
+
+#include "tidemark/libtorch/phantom/kernel/same_device.h"
+#include "tidemark/libtorch/phantom/kernel/signature.h"
+#include "tidemark/libtorch/phantom/kernel/twin_call.h"
+#include "tidemark/libtorch/phantom/kernel/written_arguments.h"
+#include "tidemark/libtorch/phantom/log/session.h"
+#include "tidemark/libtorch/phantom/log/where.h"
+#include "tidemark/libtorch/phantom/values/known_bytes.h"
+
+namespace tidemark::phantom {
+namespace {
+
+std::string full_name(const c10::OperatorHandle& op) {
+  const auto& name = op.operator_name();
+  return name.overload_name.empty() ? name.name : name.name + "." + name.overload_name;
+}
+
+bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool shares_without_writing(const c10::FunctionSchema& schema) {
+  const auto& returns = schema.returns();
+  return !returns.empty() && std::all_of(returns.begin(), returns.end(), [](auto& r) {
+    return r.alias_info() && !r.alias_info()->isWrite();
+  });
+}
+
+// Autograd hands a gradient over as a view of what the backward made.
+void label_gradients(CallFrame& frame) {
+  for (std::size_t i = 0; i < frame.result_count(); ++i)
+    for_each_tensor(frame.result(i), &label_gradient);
+}
+
+std::vector<at::Tensor> tensors_of(const CallFrame& frame) {
+  std::vector<at::Tensor> tensors;
+  for (std::size_t i = 0; i < frame.count(); ++i)
+    for_each_tensor(frame.arg(i), [&](const at::Tensor& t) { tensors.push_back(t); });
+  return tensors;
+}
+
+}  // namespace
+
+OperatorFacts::OperatorFacts(const c10::OperatorHandle& op)
+    : name(full_name(op)),
+      special(find_special(op.operator_name().name)),
+      plausible(find_plausible(op.operator_name().name)) {
+  const c10::FunctionSchema& schema = op.schema();
+  const std::string& base = schema.name();
+  const bool reshapes = only_reshapes(op);
+  writes = writes_any_argument(op) && !reshapes;
+  overwrites = is_one_of(base, {"aten::zero_", "aten::fill_", "aten::copy_"});
+  fills = is_one_of(base, {"aten::zeros_like", "aten::ones_like", "aten::full_like",
+                           "aten::new_zeros", "aten::new_ones", "aten::new_full"});
+  mixes_devices = may_mix_devices(base);
+  is_view = shares_without_writing(schema);
+  leaves_values_open = reshapes || base.find("empty") != std::string::npos;
+  is_random = op.hasTag(at::Tag::nondeterministic_seeded);
+  may_memo = !reshapes && !op.hasTag(at::Tag::dynamic_output_shape) &&
+             !op.hasTag(at::Tag::data_dependent_output);
+}
+
+void PhantomKernel::operator()(const c10::OperatorHandle& op, c10::DispatchKeySet,
+                               torch::jit::Stack* stack) {
+  CallFrame frame(op, *stack);
+  frame.look();
+  // Fake tensors carry the CUDA bit too; they live by their shapes alone.
+  if (!frame.touches_phantoms() && !frame.asks_for_cuda()) {
+    op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::Meta), stack);
+    return;
+  }
+  count_op();
+  Whereabouts here = find_whereabouts(*storage_log(), frame.needs_grad());
+  PlaceGuard guard(here.place, category_of_births(here, frame.touches_phantoms()));
+  if (!run_special(frame)) run(frame, here.place);
+  if (here.makes_gradient) label_gradients(frame);
+}
+
+bool PhantomKernel::run_special(CallFrame& frame) {
+  if (!facts_.special) return false;
+  set_current_call(named_call());
+  return facts_.special(frame);
+}
+
+CallId PhantomKernel::named_call() {
+  std::call_once(named_, [this] { name_ = storage_log()->call(facts_.name, ""); });
+  return name_;
+}
+
+bool PhantomKernel::may_compute(const CallFrame& frame) const {
+  if (facts_.leaves_values_open || facts_.is_view) return false;
+  return frame.all_known() || facts_.overwrites || facts_.fills;
+}
+
+void PhantomKernel::run(CallFrame& frame, Place& place) {
+  if (frame.is_mixed() && !facts_.mixes_devices) check_devices(frame);
+  const std::optional<MemoKey> key =
+      facts_.may_memo && session_options().memo ? memo_key(frame) : std::nullopt;
+  const MemoEntry* entry = key ? find(*key) : nullptr;
+  const bool computes = may_compute(frame) && (!entry || entry->may_be_known);
+  const bool forgets = facts_.writes && frame.any_known();
+  std::vector<c10::IValue> args;
+  if (computes || forgets || facts_.plausible) args = frame.copy_of_args();
+  bool may_be_known = true;
+  if (entry) {
+    count_memo_hit();
+    place.call = entry->call;
+    set_current_call(entry->call);
+    entry->apply(frame, place);
+  } else if (const MemoEntry* learned = learn(frame, place, key)) {
+    may_be_known = learned->may_be_known;
+  }
+  if (computes && facts_.fills) args[0] = shape_on_host(args[0].toTensor());
+  if (computes && may_be_known) compute_known(frame, args, facts_.is_random);
+  else if (forgets) forget_written(frame.op(), args);
+  if (facts_.plausible) facts_.plausible(frame, args);
+}
+
+const MemoEntry* PhantomKernel::find(const MemoKey& key) {
+  std::lock_guard lock(lock_);
+  auto found = memo_.find(key);
+  return found == memo_.end() ? nullptr : found->second.get();
+}
+
+const MemoEntry* PhantomKernel::learn(CallFrame& frame, Place& place,
+                                      const std::optional<MemoKey>& key) {
+  const std::string signature = signature_of(frame);
+  const auto name_call = [&](const std::string& results) {
+    place.call = storage_log()->call(facts_.name, signature + results);
+    set_current_call(place.call);
+  };
+  name_call("");
+  const std::vector<at::Tensor> inputs = tensors_of(frame);
+  const MemoKey before = facts_.writes ? layout_key(inputs) : MemoKey();
+  call_on_twins(frame, place, [&] { name_call(results_of(frame)); });
+  // A recipe makes results; it does not resize an `out=` that did not fit.
+  if (!key || (facts_.writes && layout_key(inputs) != before)) return nullptr;
+  std::unique_ptr<MemoEntry> entry = MemoEntry::learn(frame, inputs);
+  if (!entry) return nullptr;
+  entry->call = place.call;
+  std::lock_guard lock(lock_);
+  return memo_.insert_or_assign(*key, std::move(entry)).first->second.get();
+}
+
+}  // namespace tidemark::phantom

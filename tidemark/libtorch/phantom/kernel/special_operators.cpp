@@ -1,0 +1,108 @@
+// The catalogue of special operators: one line each.
+#include "tidemark/libtorch/phantom/kernel/special_operators.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "tidemark/libtorch/phantom/cuda/attention.h"
+#include "tidemark/libtorch/phantom/cuda/foreach_rules.h"
+#include "tidemark/libtorch/phantom/cuda/grad_scaler.h"
+#include "tidemark/libtorch/phantom/cuda/grouped_matmul.h"
+#include "tidemark/libtorch/phantom/cuda/recurrent.h"
+#include "tidemark/libtorch/phantom/kernel/composite_call.h"
+#include "tidemark/libtorch/phantom/kernel/missing_kernel.h"
+#include "tidemark/libtorch/phantom/values/host_copies.h"
+#include "tidemark/libtorch/phantom/values/masked_index.h"
+#include "tidemark/libtorch/phantom/values/plausible_values.h"
+#include "tidemark/libtorch/phantom/values/value_questions.h"
+
+namespace tidemark::phantom {
+namespace {
+
+struct Entry {
+  std::string_view name;
+  SpecialOperator special;
+};
+
+constexpr std::array kCatalogue = {
+    Entry{"aten::_local_scalar_dense", &answer_scalar},
+    Entry{"aten::equal", &answer_equal},
+    Entry{"aten::nonzero", &answer_nonzero},
+    Entry{"aten::masked_select", &answer_masked_select},
+    Entry{"aten::repeat_interleave", &answer_repeats},
+    Entry{"aten::index", &expand_masks},
+    Entry{"aten::_unsafe_index", &expand_masks},
+    Entry{"aten::index_put", &expand_masks},
+    Entry{"aten::index_put_", &expand_masks},
+    Entry{"aten::_index_put_impl_", &expand_masks},
+    Entry{"aten::_unsafe_index_put", &expand_masks},
+    Entry{"aten::_grouped_mm", &answer_grouped_matmul},
+    Entry{"aten::_unique2", &answer_unique},
+    Entry{"aten::unique_dim", &answer_unique},
+    Entry{"aten::unique_consecutive", &answer_unique},
+    Entry{"aten::bincount", &answer_bincount},
+    Entry{"aten::histc", &answer_histogram},
+    Entry{"aten::_to_copy", &copy_to_host},
+    Entry{"aten::copy_", &copy_into_host},
+    Entry{"aten::record_stream", &do_nothing},
+    Entry{"aten::_amp_foreach_non_finite_check_and_unscale_", &unscale_gradients},
+    Entry{"aten::_pack_padded_sequence", &run_parts},
+    Entry{"aten::allclose", &run_parts},
+    Entry{"aten::view_copy", &run_parts},
+    Entry{"aten::select_scatter", &run_parts},
+    Entry{"aten::slice_scatter", &run_parts},
+    Entry{"aten::diagonal_scatter", &run_parts},
+    Entry{"aten::as_strided_scatter", &run_parts},
+    Entry{"aten::_to_sparse", &run_shared_kernel},
+    Entry{"aten::quantize_per_tensor", &refuse_layout},
+    Entry{"aten::quantize_per_tensor_dynamic", &refuse_layout},
+    Entry{"aten::quantize_per_channel", &refuse_layout},
+    Entry{"aten::_use_cudnn_ctc_loss", &answer_no},
+    Entry{"aten::_use_miopen_ctc_loss", &answer_no},
+    Entry{"aten::_fused_sdp_choice", &answer_attention},
+    Entry{"aten::_cudnn_rnn", &answer_recurrent},
+    Entry{"aten::_cudnn_rnn_backward", &answer_recurrent_backward},
+    Entry{"aten::_cudnn_rnn_flatten_weight", &flatten_weights},
+};
+
+struct PlausibleEntry {
+  std::string_view name;
+  PlausibleValues give;
+};
+
+constexpr std::array kPlausible = {
+    PlausibleEntry{"aten::topk", &give_indices},
+    PlausibleEntry{"aten::sort", &give_indices},
+    PlausibleEntry{"aten::argsort", &give_indices},
+    PlausibleEntry{"aten::argmax", &give_indices},
+    PlausibleEntry{"aten::argmin", &give_indices},
+    PlausibleEntry{"aten::multinomial", &give_indices},
+    PlausibleEntry{"aten::isnan", &give_false},
+    PlausibleEntry{"aten::isinf", &give_false},
+    // isfinite(x) is made of these on CUDA: x == x, |x| != infinity.
+    PlausibleEntry{"aten::eq", &give_equal},
+    PlausibleEntry{"aten::ne", &give_unequal},
+    PlausibleEntry{"aten::_is_all_true", &give_true},  // torch._check: programs check what holds
+    PlausibleEntry{"aten::all", &give_true},
+};
+
+}  // namespace
+
+PlausibleValues find_plausible(std::string_view name) {
+  const auto* found = std::find_if(kPlausible.begin(), kPlausible.end(),
+                                   [&](const PlausibleEntry& entry) { return entry.name == name; });
+  return found == kPlausible.end() ? nullptr : found->give;
+}
+
+SpecialOperator find_special(std::string_view name) {
+  const auto* found = std::find_if(kCatalogue.begin(), kCatalogue.end(),
+                                   [&](const Entry& entry) { return entry.name == name; });
+  if (found != kCatalogue.end()) return found->special;
+  if (name.starts_with("aten::_fused_adam") || name.starts_with("aten::_fused_sgd") ||
+      name.starts_with("aten::_fused_adagrad"))
+    return &do_nothing;
+  return name.starts_with("aten::_foreach_") ? &follow_foreach_rule : nullptr;
+}
+
+}  // namespace tidemark::phantom

@@ -1,0 +1,15 @@
+// The slow way to an operator's shapes: run it on meta twins of its phantoms.
+#pragma once
+
+#include <functional>
+
+#include "tidemark/libtorch/phantom/kernel/call_frame.h"
+
+namespace tidemark::phantom {
+
+// Replaces the frame's arguments by results; new storages are born at `place`. What the meta
+// kernel allocates and frees inside does not count. `name_call` is told when the results' shapes
+// are known and none of them is born yet: it may change the place.
+void call_on_twins(CallFrame& frame, const Place& place, const std::function<void()>& name_call);
+
+}  // namespace tidemark::phantom

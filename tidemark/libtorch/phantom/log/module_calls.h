@@ -1,0 +1,16 @@
+// Which module runs on this thread: the user's hooks say when a call begins and ends.
+#pragma once
+
+#include "tidemark/libtorch/phantom/log/storage_log.h"
+
+namespace tidemark::phantom {
+
+// In a backward a forward call is a recomputation.
+void begin_module(ScopeId module);
+// Ends the newest open call of the module, and those inside it that never ended.
+void end_module(ScopeId module);
+// The innermost; empty outside of all.
+ScopeId current_module();
+void reset_modules();
+
+}  // namespace tidemark::phantom

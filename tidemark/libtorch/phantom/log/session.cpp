@@ -1,0 +1,144 @@
+// Opens and closes the virtual GPUs as one thing.
+#include "tidemark/libtorch/phantom/log/session.h"
+
+#include <pthread.h>
+
+#include <ATen/ATen.h>
+#include <c10/core/Allocator.h>
+
+#include <atomic>
+
+#include "tidemark/libtorch/phantom/cuda/attention.h"
+#include "tidemark/libtorch/phantom/cuda/recurrent.h"
+#include "tidemark/libtorch/phantom/cuda/sparse.h"
+#include "tidemark/libtorch/phantom/device/autograd_threads.h"
+#include "tidemark/libtorch/phantom/device/device_guard.h"
+#include "tidemark/libtorch/phantom/kernel/registration.h"
+#include "tidemark/libtorch/phantom/log/module_calls.h"
+#include "tidemark/libtorch/phantom/log/where.h"
+#include "tidemark/libtorch/phantom/values/hollow_kernels.h"
+#include "tidemark/libtorch/phantom/values/hollow_memory.h"
+#include "tidemark/libtorch/phantom/values/host_certainty.h"
+#include "tidemark/libtorch/phantom/values/own_randomness.h"
+#include "tidemark/libtorch/phantom/values/value_questions.h"
+
+namespace tidemark::phantom {
+namespace {
+
+SessionOptions g_options;
+std::shared_ptr<StorageLog> g_log;
+std::atomic<bool> g_is_open{false};
+std::atomic<std::uint32_t> g_session{0};
+std::atomic<std::int64_t> g_ops{0}, g_memo_hits{0};
+thread_local Place t_place;
+thread_local Category t_category = Category::Unknown;
+
+void before_fork() {
+  if (g_log) g_log->before_fork();
+}
+void after_fork_in_parent() {
+  if (g_log) g_log->after_fork(/*in_child=*/false);
+}
+void after_fork_in_child() {
+  if (g_log) g_log->after_fork(/*in_child=*/true);
+}
+
+void watch_forks() {
+  static const int watched =
+      pthread_atfork(&before_fork, &after_fork_in_parent, &after_fork_in_child);
+  TORCH_CHECK(watched == 0, "no memory to watch forks");
+}
+
+}  // namespace
+
+void open_session(const SessionOptions& options) {
+  TORCH_CHECK(!g_is_open, "tidemark's virtual GPUs are on already in this process");
+  g_options = options;
+  watch_forks();
+  g_log = std::make_shared<StorageLog>(options.on_out_of_memory);
+  ++g_session;
+  g_ops = g_memo_hits = 0;
+  reset_where();
+  reset_modules();
+  reset_questions();
+  reset_own_randomness();
+  forget_hosts();
+  virtual_gpus().open(options.gpus, options.gpu);
+  install_device_guard();
+  give_autograd_threads(options.gpus);
+  install_attention_choice();
+  install_recurrent_nets();
+  if (options.kernels) {
+    register_kernels();
+    register_sparse_kernels();
+    install_hollow_memory();
+    register_hollow_kernels();
+  }
+  g_is_open = true;
+}
+
+void close_session() {
+  if (!g_is_open.exchange(false)) return;
+  if (g_options.kernels) {
+    deregister_hollow_kernels();
+    remove_hollow_memory();
+    deregister_sparse_kernels();
+    deregister_kernels();
+  }
+  remove_recurrent_nets();
+  remove_attention_choice();
+  remove_device_guard();
+  virtual_gpus().close();
+}
+
+bool session_is_open() { return g_is_open; }
+
+const SessionOptions& session_options() { return g_options; }
+
+StorageLog* storage_log() { return g_log.get(); }
+
+StorageLog* storage_log(std::uint32_t session) {
+  return session == g_session ? g_log.get() : nullptr;
+}
+
+std::uint32_t session_number() { return g_session; }
+
+std::shared_ptr<StorageLog> shared_storage_log() { return g_log; }
+
+const Place& current_place() { return t_place; }
+
+Category current_category() { return t_category; }
+
+PlaceGuard::PlaceGuard(const Place& place, Category category)
+    : before_(t_place), category_before_(t_category) {
+  t_place = place;
+  t_category = category;
+}
+
+PlaceGuard::~PlaceGuard() {
+  t_place = before_;
+  t_category = category_before_;
+}
+
+void set_current_call(CallId call) { t_place.call = call; }
+
+std::string describe_source(StackId source) {
+  const std::string text = g_log ? g_log->describe(source) : std::string();
+  return text.empty() ? "an unknown line" : text;
+}
+
+void report_memory(c10::DeviceIndex device, void* address, std::int64_t bytes) {
+  if (bytes == 0 || !c10::memoryProfilingEnabled() || !g_log) return;
+  const auto counters = g_log->counters(device);
+  c10::reportMemoryUsageToProfiler(address, bytes, static_cast<std::size_t>(counters.allocated),
+                                   static_cast<std::size_t>(counters.allocated),
+                                   c10::Device(c10::DeviceType::CUDA, device));
+}
+
+void count_op() { g_ops.fetch_add(1, std::memory_order_relaxed); }
+
+void count_memo_hit() { g_memo_hits.fetch_add(1, std::memory_order_relaxed); }
+
+RunCounts run_counts() { return {g_ops, g_memo_hits}; }
+
+}  // namespace tidemark::phantom

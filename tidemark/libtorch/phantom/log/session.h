@@ -1,0 +1,66 @@
+// The run that is on: where births are written, and where the program is.
+#pragma once
+
+#include <memory>
+
+#include "tidemark/libtorch/phantom/log/storage_log.h"
+
+namespace tidemark::phantom {
+
+enum class OnValue : std::uint8_t { Plausible, Zero, Bound, Error };
+
+struct SessionOptions {
+  int gpus = 1;
+  GpuModel gpu;
+  OnOutOfMemory on_out_of_memory = OnOutOfMemory::GoOn;
+  OnValue on_value = OnValue::Plausible;
+  bool cuda_choices = true;  // take the kernels CUDA would take (attention, recurrent nets)
+  bool memo = true;
+  bool kernels = true;  // false: only guard and hooks, for tensors that are not ours
+};
+
+// Turns the virtual GPUs on: guard, hooks, kernels. Throws when a session is on already.
+void open_session(const SessionOptions& options);
+// Everything as before, but the log, which phantoms that outlive the session still report to.
+void close_session();
+bool session_is_open();
+const SessionOptions& session_options();
+
+// Null when no run is on, and for a phantom that has outlived its own.
+StorageLog* storage_log();
+StorageLog* storage_log(std::uint32_t session);
+std::uint32_t session_number();
+std::shared_ptr<StorageLog> shared_storage_log();
+
+// Where this thread is in the program: operator, source line, module, phase; and what is born
+// there.
+const Place& current_place();
+Category current_category();
+
+// Sets this thread's place for the length of a call.
+class PlaceGuard {
+ public:
+  PlaceGuard(const Place& place, Category category);
+  ~PlaceGuard();
+  PlaceGuard(const PlaceGuard&) = delete;
+  PlaceGuard& operator=(const PlaceGuard&) = delete;
+
+ private:
+  Place before_;
+  Category category_before_;
+};
+void set_current_call(CallId call);
+// "train.py:12", for messages.
+std::string describe_source(StackId source);
+
+// Tells the profiler of a birth or death, as the caching allocator does.
+void report_memory(c10::DeviceIndex device, void* address, std::int64_t bytes);
+
+struct RunCounts {
+  std::int64_t ops = 0, memo_hits = 0;
+};
+void count_op();
+void count_memo_hit();
+RunCounts run_counts();
+
+}  // namespace tidemark::phantom

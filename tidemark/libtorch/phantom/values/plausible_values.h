@@ -1,0 +1,19 @@
+// Seeded stand-ins for values nobody can know; always assumed, never known.
+#pragma once
+
+#include <vector>
+
+#include "tidemark/libtorch/phantom/kernel/call_frame.h"
+
+namespace tidemark::phantom {
+
+// Indices of topk, sort, argmax, multinomial: spread evenly over their range, so that a router's
+// choice is spread as a balanced router spreads it.
+void give_indices(CallFrame& frame, const std::vector<c10::IValue>& args);
+void give_false(CallFrame& frame, const std::vector<c10::IValue>& args);
+// Of a tensor compared with itself, or with infinity: numbers are taken to be finite.
+void give_equal(CallFrame& frame, const std::vector<c10::IValue>& args);
+void give_unequal(CallFrame& frame, const std::vector<c10::IValue>& args);
+void give_true(CallFrame& frame, const std::vector<c10::IValue>& args);
+
+}  // namespace tidemark::phantom
