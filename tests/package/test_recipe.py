@@ -92,7 +92,7 @@ def births_in_text() -> dict[str, int]:
     """The births in the example, counted in its text: all are on the one device that it names."""
     lines = EXAMPLE.read_text(encoding="utf-8").splitlines()
     devices = [line.split()[1] for line in lines if line.startswith("device ")]
-    count = sum(re.match(r"\s*(@\d+ )?alloc ", line) is not None for line in lines)
+    count = sum(re.match(r"\s*(@\d+\s+)?alloc ", line) is not None for line in lines)
     assert len(devices) == 1 and count > 0
     return {devices[0]: count}
 

@@ -2,7 +2,9 @@
 
 Random programs: modules of random shape, checkpointed or not, frozen or not, tensors kept, resized
 and let go, optimizers, steps. In the middle and at the end the tracker's rows, by device and
-category, are those of the tape's timeline at that event, and its peak is the tape's.
+category, are those of the tape's timeline at that event, and its peak is the tape's. (Rows do not
+count what lives only inside operators, as PyTorch's tracker does not; where the tape was asked to
+have it, its peak may be higher.)
 """
 
 from __future__ import annotations
@@ -16,6 +18,9 @@ from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 import tidemark
+
+# What a row tells apart, in its order; all else is Other there.
+OF_A_ROW = ("Parameter", "Buffer", "Gradient", "Activation", "Temporary", "OptimizerState", "Other")
 
 Row = tuple[dict[str, int], int]  # bytes by category, and their sum
 
@@ -51,9 +56,8 @@ class Watched:
 
 
 def read_rows(rows: list[tuple[str, list[int]]]) -> dict[str, Row]:
-    names = [category.name for category in tidemark.Category]
     return {
-        device: ({name: one for name, one in zip(names, bytes_) if one}, bytes_[-1])
+        device: ({name: one for name, one in zip(OF_A_ROW, bytes_) if one}, bytes_[-1])
         for device, bytes_ in rows
     }
 
@@ -102,14 +106,20 @@ def replayed(tape: tidemark.Tape, events: int) -> dict[str, Row]:
 
 
 def row_of(categories: dict[Any, int], total: int) -> Row:
-    return {category.name: one for category, one in categories.items() if one}, total
+    row: dict[str, int] = {}
+    for category, one in categories.items():
+        name = category.name if category.name in OF_A_ROW else "Other"
+        if one:
+            row[name] = row.get(name, 0) + one
+    return row, total
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_the_trackers_rows_are_those_of_its_tape(seed: int) -> None:
     chance = random.Random(seed)
     torch.manual_seed(seed)
-    tracking = tidemark.track(operators=chance.random() < 0.5)
+    has_workspaces = chance.random() < 0.5
+    tracking = tidemark.track(operators=has_workspaces)
     watched = Watched(tracking)
     with tracking:
         run_program(chance, watched)
@@ -120,5 +130,9 @@ def test_the_trackers_rows_are_those_of_its_tape(seed: int) -> None:
     assert any(rows for _, rows in watched.seen)
     for events, rows in watched.seen:
         assert rows == replayed(tape, events), f"after {events} events"
-    assert peak == {one.device: row_of(one.categories, one.allocated_bytes)
-                    for one in tape.peak().devices}
+    on_tape = {one.device: row_of(one.categories, one.allocated_bytes)
+               for one in tape.peak().devices}
+    if has_workspaces:
+        assert all(peak[device][1] <= on_tape[device][1] for device in peak)
+    else:
+        assert peak == on_tape

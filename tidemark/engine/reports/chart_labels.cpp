@@ -42,8 +42,8 @@ std::string fitting_label(const Stretch& stretch) {
 
 // Where steps are narrower than their labels, every few steps get one.
 std::vector<std::string> labels_of(const std::vector<Stretch>& steps, std::size_t width) {
-  std::vector<std::string> labels;
-  for (const Stretch& stretch : steps) labels.push_back(fitting_label(stretch));
+  std::vector<std::string> labels(steps.size());
+  std::transform(steps.begin(), steps.end(), labels.begin(), fitting_label);
   if (std::any_of(labels.begin(), labels.end(), [](auto& label) { return !label.empty(); }))
     return labels;
   std::size_t free_from = 0;
