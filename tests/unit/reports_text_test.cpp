@@ -210,7 +210,7 @@ TEST(PeakText, SeveralDevicesAreToldApart) {
   const std::string text = text_report(answer, {});
   EXPECT_TRUE(says(text, "\ncpu  peak 4.00 MiB"));
   EXPECT_TRUE(says(text, "What the peak of cuda:0 is made of"));
-  EXPECT_TRUE(says(text, "Largest storages at the peak of cpu"));
+  EXPECT_TRUE(says(text, "Largest storages of cpu, one by one"));
 }
 
 TEST(ScopesText, ModulesAreATreeBelowTheirParents) {
@@ -294,7 +294,7 @@ TEST(EmptyText, EmptyAnswersAreSentences) {
 
 TEST(LeaksText, TooFewStepsAreSaidSo) {
   EXPECT_EQ(text_report(LeaksAnswer{.finished_steps = 1}),
-            "At least three finished steps are needed to see a leak; there are 1.\n");
+            "At least three finished steps are needed to see a leak; the tape has 1.\n");
 }
 
 TEST(LeaksText, ACleanRunIsSaidSo) {

@@ -17,7 +17,7 @@ struct Lengths {
 Lengths lengths_for(const TextStyle& style) {
   Lengths lengths;
   if (style.detail != Detail::Full)
-    lengths = {.lines = 3, .sites = 3, .devices = 1, .notes = 2, .categories = 6, .chart_rows = 6};
+    lengths = {.lines = 3, .sites = 3, .devices = 1, .notes = 2, .categories = 5, .chart_rows = 6};
   if (style.rows > 0) lengths.lines = lengths.sites = style.rows;
   return lengths;
 }

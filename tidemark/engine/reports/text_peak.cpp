@@ -125,7 +125,7 @@ std::string text_report(const PeakAnswer& answer, const TextStyle& style) {
     add_module_tree(page, scopes_named_by(peak), peak, suffix, style.detail);
     if (has_groups(peak)) add_sites(page, peak, suffix, peak.sites.size());
     if (peak.largest.empty()) continue;
-    page.heading("Largest storages, one by one" + suffix);
+    page.heading("Largest storages" + suffix + ", one by one");
     add_largest(page, peak);
   }
   add_notes(page, answer.diagnostics);
