@@ -6,6 +6,7 @@ import sysconfig
 from pathlib import Path
 
 from tidemark.report_output import flush_standard_output, give_up_standard_output
+from tidemark.torch_match import WrongTorch
 
 USAGE_ERROR = 2
 
@@ -44,6 +45,9 @@ def main() -> int:
 def run() -> int:
     try:
         code = main()
+    except WrongTorch as refused:
+        print(f"tidemark: {refused}", file=sys.stderr)
+        return USAGE_ERROR
     except SystemExit as ended:  # argparse's, after help or a wrong flag
         code = ended.code if isinstance(ended.code, int) else USAGE_ERROR
     except OSError as error:  # argparse's, where help cannot be written

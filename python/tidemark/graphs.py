@@ -54,6 +54,9 @@ def read_fx(
     """
     import torch  # noqa: F401  (its libraries must be there before _graph)
 
+    from tidemark.torch_match import check_torch
+
+    check_torch()
     from tidemark import _graph
 
     graph = _plain(graph)

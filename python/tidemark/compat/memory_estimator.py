@@ -21,7 +21,10 @@ from torch.utils._ordered_set import OrderedSet
 from torch.utils._pytree import tree_leaves
 
 import tidemark._engine  # noqa: F401  (its types are used by _graph)
-from tidemark import _graph
+from tidemark.torch_match import check_torch
+
+check_torch()
+from tidemark import _graph  # noqa: E402
 
 log = logging.getLogger(__name__)
 

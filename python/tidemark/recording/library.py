@@ -7,8 +7,11 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves
 
-from tidemark import _recorder
 from tidemark.tensor_parts import wrapped_tensors
+from tidemark.torch_match import check_torch
+
+check_torch()
+from tidemark import _recorder  # noqa: E402
 
 __all__ = ["_recorder", "inner_tensors"]
 

@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+from tidemark.torch_match import check_torch
+
 
 class TooLate(RuntimeError):
     """torch was imported first: its idea of CUDA is fixed in this process."""
@@ -32,6 +34,7 @@ def load() -> ModuleType:
             "torch is already imported in this process; virtual GPUs must be loaded before it "
             "(use `tidemark estimate`, or tidemark.estimate(fn), which starts a fresh process)"
         )
+    check_torch()
     # A real GPU stays out of sight: the process must behave alike with and without one.
     os.environ["CUDA_VISIBLE_DEVICES"] = ""
     libraries = find_torch() / "lib"
