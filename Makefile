@@ -21,9 +21,8 @@ SOURCES := $(shell find tidemark python cmake -type f -not -name '*.pyc') \
 CXX_FILES = $(shell git ls-files '*.cpp' '*.h')
 
 # The folders of one name are one run of pytest. The longest come first.
-PYTHON_TESTS := test-phantom test-gpu-answers test-trackers test-transformers test-graphs \
+PYTHON_TESTS := test-phantom test-trackers test-transformers test-graphs \
   test-estimate test-oracle test-package
-GPU_ANSWERS := tests/phantom/test_cuda_answers.py tests/phantom/test_fourier_layouts.py
 
 .PHONY: demo test test-cpp test-fuzz test-python $(PYTHON_TESTS) test-models bench bench-graph \
   install wheel build-tests format check-format tidy clean help
@@ -72,9 +71,7 @@ $(PYTHON_TESTS): $(STAMPS)/installed $(VENV)/test-packages
 test-package:
 	$(pytest) tests/python tests/cli tests/package tests/checks
 test-phantom:
-	$(pytest) tests/phantom $(GPU_ANSWERS:%=--ignore=%)
-test-gpu-answers:
-	$(pytest) $(GPU_ANSWERS)
+	$(pytest) tests/phantom
 test-trackers:
 	$(pytest) tests/oracle_tracker tests/recording
 test-graphs:

@@ -29,6 +29,8 @@ UNWRITTEN = {
 # Their lengths become numbers of the call: what a value decides once it has left its tensor
 # (.item() too) is counted as an assumption, but cannot be followed.
 NUMBERS_FROM_TENSORS = {"nn_functional_ctc_loss"}
+# Given other offsets or lengths, PyTorch's CPU kernel reads past the end of its data.
+FOLLOWS_ANY_OFFSET = {"_segment_reduce_offsets", "_segment_reduce_lengths"}
 
 
 @dataclass
@@ -102,7 +104,7 @@ def changed_values(tensor: torch.Tensor) -> torch.Tensor:
     return room.requires_grad_(tensor.requires_grad)
 
 
-def check(call: Call, lies: Lies, choose: random.Random) -> None:
+def check(call: Call, lies: Lies) -> None:
     real = make(call, Place("cpu"))
     other_seed = make(call, Place("cpu"))  # the generator has moved on
     phantoms = make(call, Place("cuda"))
@@ -118,14 +120,15 @@ def check(call: Call, lies: Lies, choose: random.Random) -> None:
             lies.found[call.operator].append(f"{call}: calls a random result known")
         elif call.operator in UNWRITTEN and result.numel():
             lies.found[call.operator].append(f"{call}: calls known what was never written")
-    check_uncertain(call, lies, choose, real)
+    check_uncertain(call, lies, real)
 
 
-def check_uncertain(call: Call, lies: Lies, choose: random.Random, real: list[torch.Tensor]) -> None:
+def check_uncertain(call: Call, lies: Lies, real: list[torch.Tensor]) -> None:
     candidates = [t for t in tensors_of((call.args, call.kwargs)) if t.layout == torch.strided]
-    if not candidates or call.operator in NUMBERS_FROM_TENSORS:
+    if not candidates or call.operator in NUMBERS_FROM_TENSORS | FOLLOWS_ANY_OFFSET:
         return
-    uncertain = choose.choice(candidates)
+    # The same choice for the same call, whatever was tried before it.
+    uncertain = random.Random(f"{SEED} {call}").choice(candidates)
     storage = uncertain.untyped_storage()._cdata
 
     def other(value: Any) -> Any:
@@ -148,12 +151,11 @@ def check_uncertain(call: Call, lies: Lies, choose: random.Random, real: list[to
 @pytest.fixture(scope="module")
 def lies() -> Iterator[Lies]:
     print(f"operators are chosen by seed {SEED}")
-    choose = random.Random(SEED)
     found = Lies({name: [] for name in operator_names()}, Counter())
     open_gpus(CATALOGUE["h200"])
     try:
         for call in choose_calls():
-            check(call, found, choose)
+            check(call, found)
     finally:
         close_gpus()
     yield found

@@ -14,6 +14,7 @@ from torch import nn
 from torch.utils.weak import WeakIdKeyDictionary
 
 from tidemark.estimation.labels import label, label_tensors
+from tidemark.root_names import RootNames
 from tidemark.virtual_cuda.library import library
 from tidemark.virtual_cuda.patches import Patches
 
@@ -22,7 +23,7 @@ class ModuleCalls:
     """Watches every module; the outermost one that is called gives its tree the names."""
 
     def __init__(self) -> None:
-        self._roots: dict[str, int] = {}  # how many have that name
+        self._roots = RootNames()
         self._hooked = WeakIdKeyDictionary()  # parameters
         self._patches = Patches()
 
@@ -41,7 +42,7 @@ class ModuleCalls:
 
     def _name_tree(self, root: nn.Module) -> None:
         """Names every module below, anew where it was a root of its own before."""
-        name = self._root_name(root)
+        name = self._roots.new_name(root)
         for path, module in root.named_modules():
             scope = library().scope(f"{name}.{path}" if path else name)
             library().remember_module(module, scope)
@@ -51,11 +52,6 @@ class ModuleCalls:
                 self._hook(parameter)
             for buffer in module.buffers(recurse=False):
                 label(buffer, "Buffer", scope)
-
-    def _root_name(self, root: nn.Module) -> str:
-        name = type(root).__name__
-        self._roots[name] = number = self._roots.get(name, 0) + 1
-        return name if number == 1 else f"{name}_{number}"
 
     def _hook(self, parameter: nn.Parameter) -> None:
         """Gradients of plain parameters are known as such where they arise; those of sharded or

@@ -6,17 +6,16 @@ from weakref import WeakKeyDictionary
 
 from torch import nn
 
+from tidemark.root_names import RootNames
+
 
 class ModuleNames:
-    """Gives every module one name; a module in two places has the name of the later one.
-
-    A root of a class that another root has already is told apart by a number: `Linear`, `Linear#2`.
-    """
+    """Gives every module one name; a module in two places has the name of the later one."""
 
     def __init__(self) -> None:
         self._names: WeakKeyDictionary[nn.Module, str] = WeakKeyDictionary()
         self._visited: WeakKeyDictionary[nn.Module, str] = WeakKeyDictionary()
-        self._roots: dict[str, int] = {}
+        self._roots = RootNames()
 
     def find(self, module: nn.Module) -> str | None:
         return self._names.get(module)
@@ -25,14 +24,10 @@ class ModuleNames:
         """The module's name; names it and everything below it on the first visit."""
         name = self._names.get(module)
         if name is None:
-            name = self._names[module] = self._root_name(type(module).__name__)
+            name = self._names[module] = self._roots.new_name(module)
         if self._visited.get(module) != name:
             self._name_children(module, name)
         return name
-
-    def _root_name(self, class_name: str) -> str:
-        count = self._roots[class_name] = self._roots.get(class_name, 0) + 1
-        return class_name if count == 1 else f"{class_name}#{count}"
 
     def _name_children(self, module: nn.Module, name: str) -> None:
         self._visited[module] = name
