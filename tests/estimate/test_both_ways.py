@@ -125,6 +125,8 @@ with torch.no_grad():
 """,
 }
 LASTING = ("Parameter", "Buffer", "Gradient", "OptimizerState")
+# Optimizers keep their counters of steps on the CPU, where an estimate does not look.
+COUNTER_BYTES = 4
 
 
 def tape_of(verb: str, script: Path) -> tidemark.Tape:
@@ -138,11 +140,12 @@ def tape_of(verb: str, script: Path) -> tidemark.Tape:
 
 
 def calls_of(tape: tidemark.Tape) -> dict[str, dict[str, int]]:
-    """How often each module was called in each phase."""
-    return {
+    """How often each module was called in each phase; lists of modules are not called."""
+    found = {
         scope.path: {calls.phase.name: calls.calls for calls in scope.phases}
         for scope in tape.scopes().scopes
     }
+    return {path: calls for path, calls in found.items() if "Forward" in calls}
 
 
 def lasting_bytes(tape: tidemark.Tape) -> list[dict[str, int]]:
@@ -152,11 +155,11 @@ def lasting_bytes(tape: tidemark.Tape) -> list[dict[str, int]]:
     for event in (tape.events[i] for i in range(len(tape))):
         kind = event.kind.name
         if kind in ("Alloc", "Resize", "Relabel"):
-            size = event.bytes if kind != "Relabel" else alive.get(event.subject, ("", 0))[1]
-            label = event.category.name if kind != "Resize" else alive[event.subject][0]
-            alive[event.subject] = (label, size)
+            size = event.bytes if kind != "Relabel" else alive.get(event.storage, ("", 0))[1]
+            label = event.category.name if kind != "Resize" else alive[event.storage][0]
+            alive[event.storage] = (label, size)
         elif kind == "Free":
-            alive.pop(event.subject, None)
+            alive.pop(event.storage, None)
         elif kind == "Step":
             ends.append(summed(alive))
     return [*ends, summed(alive)] if ends else []
@@ -165,7 +168,7 @@ def lasting_bytes(tape: tidemark.Tape) -> list[dict[str, int]]:
 def summed(alive: dict[int, tuple[str, int]]) -> dict[str, int]:
     sums = dict.fromkeys(LASTING, 0)
     for label, size in alive.values():
-        if label in sums:
+        if label in sums and size > COUNTER_BYTES:
             sums[label] += size
     return sums
 
