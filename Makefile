@@ -100,7 +100,7 @@ format: $(STAMPS)/system-style  ## lays out the C++ as .clang-format says
 	clang-format -i $(CXX_FILES)
 
 check-format: $(STAMPS)/system-test  ## fails where C++ is laid out otherwise
-	clang-format --dry-run --Werror $(CXX_FILES)
+	@clang-format --dry-run --Werror $(CXX_FILES)
 
 tidy: $(STAMPS)/system-style  ## looks for bugs in the engine, as .clang-tidy says
 	cmake --preset engine --log-level=WARNING
