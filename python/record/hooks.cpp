@@ -83,7 +83,7 @@ void ModuleCalls::close_lost() {
 }
 
 void ModuleCalls::begin(PyObject* module, PyObject* inputs) {
-  if (!prepare_ || is_compiled()) return;
+  if (!prepare_ || !tracker_->is_running() || is_compiled()) return;
   Module* known = find(module);
   if (!known || !known->is_ready || known->open > 0 || is_wary_) {
     const py::object prepare = prepare_;
@@ -97,7 +97,7 @@ void ModuleCalls::begin(PyObject* module, PyObject* inputs) {
 }
 
 void ModuleCalls::end(PyObject* module, PyObject* outputs) {
-  if (!prepare_ || is_compiled()) return;
+  if (!prepare_ || !tracker_->is_running() || is_compiled()) return;
   Module* const known = find(module);
   if (!known) return;
   const PyObject* const raised = handled_exception();
@@ -169,17 +169,20 @@ void label_gradient_of(Tracker& tracker, PyObject* parameter) {
   tracker.label(gradient, Category::Gradient);
 }
 
+// Inside the program's backward: an error of ours ends the tracking, not that.
 template <void (*kLabel)(Tracker&, PyObject*)>
 PyObject* on_gradient(PyObject* self, Arguments arguments, Py_ssize_t count) {
+  auto& tracker = held<Tracker>(self);
   try {
-    auto& tracker = held<Tracker>(self);
     if (count > 0 && arguments[0] != Py_None && tracker.is_running()) kLabel(tracker, arguments[0]);
   } catch (py::error_already_set& error) {
-    error.restore();
-    return nullptr;
+    if (!error.matches(PyExc_Exception)) {
+      error.restore();
+      return nullptr;
+    }
+    tracker.give_up(error.what());
   } catch (const std::exception& error) {
-    PyErr_SetString(PyExc_RuntimeError, error.what());
-    return nullptr;
+    tracker.give_up(error.what());
   }
   Py_RETURN_NONE;
 }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "python/record/hook_tables.h"
 #include "python/record/hooks.h"
 #include "python/record/tensors.h"
 #include "tidemark/libtorch/recorder/allocators.h"
@@ -78,9 +79,20 @@ void resized(Tracker& tracker, std::uintptr_t cdata, std::pair<int, int> before)
                   {static_cast<Category>(before.first), static_cast<std::uint8_t>(before.second)});
 }
 
-// A Python object that C++ holds: given back under the interpreter's lock.
+// Whether nobody may ask for the interpreter's lock any more: a thread that does is ended by it.
+bool python_is_ending() {
+#if PY_VERSION_HEX >= 0x030d0000
+  return !Py_IsInitialized() || Py_IsFinalizing();
+#else
+  return !Py_IsInitialized() || _Py_IsFinalizing();
+#endif
+}
+
+// A Python object that C++ holds: given back under the interpreter's lock, and left alone at its
+// end.
 std::shared_ptr<py::object> hold(py::object object) {
   return {new py::object(std::move(object)), [](py::object* held) {
+            if (python_is_ending()) return;
             py::gil_scoped_acquire acquire;
             delete held;
           }};
@@ -120,9 +132,19 @@ RemoveHook hook_leaf(const at::Tensor& leaf, std::function<void(const at::Tensor
   };
 }
 
-void await_in_python(py::handle values, bool all, py::function action, bool wants_gradients) {
-  await_gradients(tensors_in(values.ptr(), Wrappers::OpenAndKeep), all ? Await::All : Await::First,
-                  python_action(std::move(action), wants_gradients));
+// As Python holds it: None, or something to hand on.
+py::object graph_to_python(Graph graph) {
+  if (!graph) return py::none();
+  return py::capsule(new Graph(std::move(graph)),
+                     [](void* held) { delete static_cast<Graph*>(held); });
+}
+
+py::object await_in_python(py::handle values, bool all, py::function action, bool wants_gradients,
+                           py::object of_inputs) {
+  Graph graph = of_inputs.is_none() ? nullptr : *py::capsule(of_inputs).get_pointer<Graph>();
+  return graph_to_python(await_gradients(
+      tensors_in(values.ptr(), Wrappers::OpenAndKeep), all ? Await::All : Await::First,
+      python_action(std::move(action), wants_gradients), std::move(graph)));
 }
 
 py::object out_of_memory(Tracker& tracker) {
@@ -168,9 +190,14 @@ void bind_tracker(py::module_& m) {
       .def("start", &Tracker::start, py::arg("outputs") = false)
       .def("stop", &Tracker::stop)
       .def_property_readonly("is_running", &Tracker::is_running)
+      .def_property_readonly("is_orphan", &Tracker::is_orphan)
       .def("add_module", &Tracker::add_module)
       .def("set_name", &Tracker::set_name)
       .def("set_meta", &Tracker::set_meta)
+      .def("give_up",
+           [](Tracker& tracker, const std::string& why) { tracker.give_up(why.c_str()); })
+      .def_property_readonly("why_given_up", &Tracker::why_given_up)
+      .def("diagnose", &Tracker::diagnose)
       .def("finish", &Tracker::finish)
       .def("close_tape", &Tracker::close_tape)
       .def_property_readonly("unsaved", &unsaved)
@@ -220,7 +247,7 @@ PYBIND11_MODULE(_recorder, m) {
   bind_hooks(m);
   m.def("set_opener", &set_opener);
   m.def("await_gradients", &await_in_python, py::arg("tensors"), py::kw_only(), py::arg("all"),
-        py::arg("action"), py::arg("wants_gradients") = false);
+        py::arg("action"), py::arg("wants_gradients") = false, py::arg("of_inputs") = py::none());
   m.def("at_end_of_backward", [](py::function done, py::function abandoned) {
     const auto run = [](GradientAction action) {
       return [action = std::move(action)] { action({}); };
@@ -230,6 +257,8 @@ PYBIND11_MODULE(_recorder, m) {
   });
   m.def("current_backward", &current_backward);
   m.def("storage_key", [](std::uintptr_t cdata) { return key_of(storage_at(cdata)); });
+  m.def("note_made", [](std::uintptr_t cdata) { note_made(storage_at(cdata)); });
   m.def("attach_cuda_trace", &attach_cuda_trace);
+  bind_hook_tables(m);
   m.def("dropped", [] { return Recorder::instance().dropped(); });
 }

@@ -15,6 +15,14 @@ def check_can_save(path: str) -> None:
         open(path, "ab").close()
 
 
+def of_rank(path: str, rank: int, world_size: int) -> str:
+    """Ranks of one run write beside each other: run.tape is run.rank3.tape of the fourth of several."""
+    place = Path(path)
+    if not path or world_size < 2 or (place.exists() and not place.is_file()):
+        return path
+    return str(place.with_name(f"{place.stem}.rank{rank}{place.suffix}"))
+
+
 def refusal(path: str, error: OSError) -> str:
     return (f"{path}: cannot write: {error.strerror}\n"
             "  hint: choose a folder that exists and may be written")

@@ -53,6 +53,7 @@ void RunFile::keep(std::span<const std::byte> bytes) {
 }
 
 void RunFile::cut(std::uint64_t size) {
+  if (::getpid() != process_) return;
   if (size >= in_file_) {
     if (size - in_file_ < in_memory_.size()) in_memory_.resize(size - in_file_);
     return;

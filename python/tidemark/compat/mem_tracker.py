@@ -110,8 +110,8 @@ class _TrackedModMemStats(_ModMemStats):
     def __init__(self, mod_fqn: str, follower: Follower, module: FollowedModule) -> None:
         self.mod_fqn = mod_fqn
         self._tracker = follower.tracker
-        self._module = module.alive
         self._number = module.number
+        self.parameter_mem, self.buffer_mem = _own_bytes(follower.tracker, module.alive())
 
     @property
     def input_mem(self) -> int:  # type: ignore[override]
@@ -126,16 +126,6 @@ class _TrackedModMemStats(_ModMemStats):
         if found < 0:
             raise AttributeError(f"no call of {self.mod_fqn} has told it yet")
         return found
-
-    @property
-    def parameter_mem(self) -> int:  # type: ignore[override]
-        module = self._module()
-        return 0 if module is None else self._tracker.known_bytes(list(module.parameters()))
-
-    @property
-    def buffer_mem(self) -> int:  # type: ignore[override]
-        module = self._module()
-        return 0 if module is None else self._tracker.known_bytes(list(module.buffers()))
 
     @property
     def local_peak(self) -> dict[torch.device, int]:  # type: ignore[override]
@@ -157,6 +147,14 @@ class _TrackedModMemStats(_ModMemStats):
         copy.local_peak = self.local_peak
         copy.snapshots = self.snapshots
         return copy
+
+
+def _own_bytes(tracker: Any, module: nn.Module | None) -> tuple[int, int]:
+    """Of parameters and buffers, as they are at the module's first call."""
+    if module is None:
+        return 0, 0
+    return (tracker.known_bytes(list(module.parameters())),
+            tracker.known_bytes(list(module.buffers())))
 
 
 class _ModulesRunning(ModTracker):

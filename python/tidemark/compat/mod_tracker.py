@@ -12,9 +12,9 @@ from collections.abc import Callable
 from typing import Any
 
 from torch import nn
-from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from torch.utils._pytree import tree_leaves
 
+from tidemark.recording.hook_tables import GlobalHooks
 from tidemark.recording.library import _recorder
 from tidemark.recording.names import ModuleNames
 
@@ -36,9 +36,8 @@ class ModTracker:
         self._hooks: dict[str, Hook | None] = dict.fromkeys(_HOOKS)
         self._ends: list[tuple[weakref.ref[nn.Module], Hook]] = []
         self._follows_backward = False
-        self._raised: list[BaseException | None] = []
-        self._fw_pre_handle: Any = None
-        self._fw_post_handle: Any = None
+        self._calls: list[tuple[BaseException | None, Any]] = []
+        self._global_hooks = GlobalHooks()
 
     @property
     def is_bw(self) -> bool:
@@ -70,13 +69,12 @@ class ModTracker:
         self._hooks = dict.fromkeys(_HOOKS)
 
     def __enter__(self) -> ModTracker:
-        self._fw_pre_handle = register_module_forward_pre_hook(self._fw_pre_hook)
-        self._fw_post_handle = register_module_forward_hook(self._fw_post_hook, always_call=True)
+        self._global_hooks.before_forward(self._fw_pre_hook)
+        self._global_hooks.after_forward(self._fw_post_hook)
         return self
 
     def __exit__(self, *_: Any) -> None:
-        self._fw_pre_handle.remove()
-        self._fw_post_handle.remove()
+        self._global_hooks.remove()
 
     # -- what PyTorch's own callers use and override ------------------------------------------
 
@@ -111,14 +109,16 @@ class ModTracker:
         name = self._get_mod_name(mod)
         self._begin(name)
         self._call("pre_fw_hook", mod, input)
-        self._raised.append(sys.exc_info()[1])
-        if self.is_bw:
-            return
+        graph = None if self.is_bw else self._await_end(mod, name, input)
+        self._calls.append((sys.exc_info()[1], graph))
+
+    def _await_end(self, mod: nn.Module, name: str, input: Any) -> Any:
+        """The module ends when the gradients of its inputs are there, else with the backward."""
         end = self._get_pop_fn(weakref.ref(mod), name, True)
         if _is_differentiable(input):
-            self._await(input, True, lambda gradients: end(gradients) if gradients else end())
-        else:
-            self._ends.append((weakref.ref(mod), end))
+            return self._await(input, True, lambda gradients: end(gradients) if gradients else end())
+        self._ends.append((weakref.ref(mod), end))
+        return None
 
     def _fw_post_hook(self, mod: nn.Module, input: Any, output: Any) -> None:
         if _is_compiled():
@@ -126,7 +126,8 @@ class ModTracker:
         name = self._get_mod_name(mod)
         self._call("post_fw_hook", mod, input, output)
         self._end(name)
-        raised, before = sys.exc_info()[1], self._raised.pop() if self._raised else None
+        before, graph = self._calls.pop() if self._calls else (None, None)
+        raised = sys.exc_info()[1]
         if self.is_bw:
             return
         if output is None and raised is not None and raised is not before:
@@ -134,7 +135,7 @@ class ModTracker:
             self._ends = [one for one in self._ends if one[0]() is not mod]
         if _is_differentiable(output):
             begin = self._get_append_fn(weakref.ref(mod), name, True)
-            self._await(output, False, lambda gradients: begin(*_arrived(gradients)))
+            self._await(output, False, lambda gradients: begin(*_arrived(gradients)), graph)
 
     # -- counting -------------------------------------------------------------------------------
 
@@ -155,9 +156,11 @@ class ModTracker:
             del self._running[name]
             self.parents.discard(name)
 
-    def _await(self, values: Any, all: bool, action: Callable[[list[Any]], None]) -> None:
+    def _await(self, values: Any, all: bool, action: Callable[[list[Any]], None],
+               of_inputs: Any = None) -> Any:
         wants = self._hooks["pre_bw_hook"] is not None or self._hooks["post_bw_hook"] is not None
-        _recorder.await_gradients(values, all=all, action=action, wants_gradients=wants)
+        return _recorder.await_gradients(values, all=all, action=action, wants_gradients=wants,
+                                         of_inputs=of_inputs)
 
     def _follow_backward(self) -> None:
         if self._follows_backward:

@@ -26,14 +26,16 @@ def main(arguments: list[str]) -> int:
     try:
         tracking = Tracking(save=options.save, operators=options.operators)
     except OSError as error:
-        print(f"tidemark: {refusal(options.save, error)}", file=sys.stderr)
+        print(f"tidemark: {refusal(error.filename or options.save, error)}", file=sys.stderr)
         return COULD_NOT_RUN
     tracking.tell = say
     ended_with = error_of(options, tracking)
+    if tracking.is_in_child:
+        return end_of_child(ended_with)
     tell(ending_of(ended_with))
     written = output.write(report_of(options, tracking, output))
-    if options.save:
-        print(f"tidemark: the tape is {options.save}", file=sys.stderr)
+    if tracking.save:
+        print(f"tidemark: the tape is {tracking.save}", file=sys.stderr)
     return exit_code_of(ended_with) if written else COULD_NOT_RUN
 
 
@@ -52,6 +54,13 @@ def error_of(options: RecordOptions, tracking: Any) -> BaseException | None:
     return None
 
 
+def end_of_child(error: BaseException | None) -> int:
+    """A process that the script has forked, and that came to the script's end: as Python ends it."""
+    if error is not None and not isinstance(error, StepsDone):
+        raise error
+    return 0
+
+
 def exit_code_of(error: BaseException | None) -> int:
     """The script's own, as Python gives it."""
     if error is None or isinstance(error, StepsDone):
@@ -68,4 +77,4 @@ def report_of(options: RecordOptions, tracking: Any, output: ReportOutput) -> st
     if options.json:
         return answer.to_json()
     return answer.to_text(width=output.width, colour=output.colour, detail=options.detail,
-                          tape=options.save)
+                          tape=tracking.save)

@@ -7,7 +7,6 @@ around optimizer steps, never per operator.
 from __future__ import annotations
 
 import sys
-import warnings
 import weakref
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -15,16 +14,15 @@ from typing import Any
 
 import torch
 from torch import nn, optim
-from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
-from torch.optim.optimizer import (
-    register_optimizer_step_post_hook,
-    register_optimizer_step_pre_hook,
-)
 
 from tidemark.optimizer_steps import state_tensors, steps_under_way
+from tidemark.recording.gpu_births import hear_gpus
+from tidemark.recording.hook_tables import GlobalHooks
 from tidemark.recording.library import _recorder, inner_tensors
+from tidemark.recording.made_storages import MadeStorages
 from tidemark.recording.names import ModuleNames
 from tidemark.recording.resizes import ResizeFollower
+from tidemark.recording.telling import warn
 
 
 class FollowedModule:
@@ -57,39 +55,51 @@ class Follower:
         self._in_step = False
         self._without_gradient: dict[int, weakref.ref[nn.Parameter]] = {}
         self._unwatched: dict[int, Any] = {}
-        self._handles: list[Any] = []
+        self._hooks = GlobalHooks()
         self._resizes = ResizeFollower(tracker)
+        self._made = MadeStorages()
+        self._has_told_end = False
 
     # -- start and stop ---------------------------------------------------------------------
 
     def start(self, *, outputs: bool = False) -> None:
-        for known in self._modules.values():
+        """All of it, or nothing."""
+        try:
+            self._start(outputs)
+        except BaseException:
+            self.stop()
+            raise
+
+    def _start(self, outputs: bool) -> None:
+        self.tracker.start(outputs)
+        for known in list(self._modules.values()):
             known.is_labelled = False
         self.calls.start(self._prepare, self._give_up)
-        self._handles = [
-            register_module_forward_pre_hook(_untraced_pre_hook(self.calls.before_forward)),
-            register_module_forward_hook(
-                _untraced_hook(self.calls.after_forward), always_call=True),
-            register_optimizer_step_pre_hook(self.before_step),
-            register_optimizer_step_post_hook(self.after_step),
-        ]
+        self._hooks.before_forward(_untraced_pre_hook(self.calls.before_forward))
+        self._hooks.after_forward(_untraced_hook(self.calls.after_forward))
+        self._hooks.before_step(self.before_step)
+        self._hooks.after_step(self.after_step)
         self._resizes.start()
-        if torch.cuda.is_available():
-            # At once, or as soon as the program first uses a GPU.
-            torch.cuda._lazy_call(_recorder.attach_cuda_trace)  # type: ignore[no-untyped-call]
-        self.tracker.start(outputs)
+        self._made.start()
+        hear_gpus(self._tell_unheard)
 
     def stop(self) -> None:
         self.tracker.stop()
         self.calls.stop()
         self._resizes.stop()
-        for handle in self._handles:
-            handle.remove()
-        self._handles = []
-        for _, handles in self._hooked.values():
+        self._made.stop()
+        self._hooks.remove()
+        hooked, self._hooked = self._hooked, {}
+        for _, handles in list(hooked.values()):
             for handle in handles:
                 handle.remove()
-        self._hooked.clear()
+        self.tell_given_up()
+
+    def tell_given_up(self) -> None:
+        """Says, once, why the tracker hears nothing more; nothing, if it does."""
+        if self.tracker.why_given_up and not self._has_told_end:
+            self._has_told_end = True
+            warn(f"tidemark stopped tracking: {self.tracker.why_given_up}", stacklevel=5)
 
     # -- module calls -----------------------------------------------------------------------
 
@@ -114,7 +124,7 @@ class Follower:
         return found
 
     def forget_stats(self) -> None:
-        for known in self._modules.values():
+        for known in list(self._modules.values()):
             known.stats = None
             known.is_labelled = False
         self.calls.prepare_again()
@@ -129,10 +139,10 @@ class Follower:
     def _prepare(self, module: nn.Module) -> None:
         """Before a call that is not as usual: one of a new module, or after an end that was lost."""
         known = self.followed(module)
-        if known.stats is None:
-            known.stats = self._meet(known, self.names.name_of(module))
         if not known.is_labelled:
             self._label_tree(module)
+        if known.stats is None:
+            known.stats = self._meet(known, self.names.name_of(module))
         if self._in_step and not steps_under_way():
             self._end_step()
         if self._without_gradient:
@@ -144,12 +154,23 @@ class Follower:
         self.calls.set_wary(self._in_step or bool(self._without_gradient))
 
     def _give_up(self, problem: Exception) -> None:
-        """A bug of ours must not end the user's program: tracking stops, training goes on."""
-        self.tracker.stop()
+        """A bug of ours must not end the user's program: tracking stops, training goes on. The hooks
+        are idle from here on; PyTorch may be walking over them."""
+        self.tracker.give_up(repr(problem))
         self.calls.stop()
-        for handle in self._handles:
-            handle.remove()
-        warnings.warn(f"tidemark stopped tracking: {problem!r}", RuntimeWarning, stacklevel=3)
+        if not self._has_told_end:
+            self._has_told_end = True
+            warn(f"tidemark stopped tracking: {problem!r}", stacklevel=3)
+
+    def _tell_unheard(self, error: Exception) -> None:
+        """The GPU's allocator lets nobody listen; the program runs all the same."""
+        if not self.tracker.is_running:
+            return
+        reason = str(error).splitlines()[0]
+        what = ("GPU memory is counted only where it belongs to modules, gradients or optimizers: "
+                f"the allocator does not tell of the rest ({reason})")
+        self.tracker.diagnose("gpu-births-unheard", what)
+        warn(f"tidemark: {what}", stacklevel=3)
 
     # -- parameters, gradients, optimizers --------------------------------------------------
 
@@ -193,21 +214,30 @@ class Follower:
         self.label(state_tensors(optimizer), "OptimizerState")
 
     def before_step(self, optimizer: optim.Optimizer, *_: Any) -> None:
-        if steps_under_way() > 1:
+        if not self.tracker.is_running:
             return
-        self._in_step = True
-        self.calls.set_wary(True)
-        self.tracker.begin_optimizer()
-
-    def after_step(self, optimizer: optim.Optimizer, *_: Any) -> None:
         try:
-            self.label_optimizer(optimizer)
             if steps_under_way() > 1:
                 return
-            self._end_step()
+            self._in_step = True
+            self.calls.set_wary(True)
+            self.tracker.begin_optimizer()
         except Exception as problem:
             self._give_up(problem)
-        self.on_step(optimizer)
+
+    def after_step(self, optimizer: optim.Optimizer, *_: Any) -> None:
+        if self.tracker.is_orphan:
+            return
+        is_inner = steps_under_way() > 1
+        try:
+            if self.tracker.is_running:
+                self.label_optimizer(optimizer)
+                if not is_inner:
+                    self._end_step()
+        except Exception as problem:
+            self._give_up(problem)
+        if not is_inner:
+            self.on_step(optimizer)
 
     def _end_step(self) -> None:
         self._in_step = False
@@ -232,7 +262,7 @@ class Follower:
         for number, alive in list(self._without_gradient.items()):
             parameter = alive()
             if parameter is None or parameter.requires_grad:
-                del self._without_gradient[number]
+                self._without_gradient.pop(number, None)
             if parameter is not None and parameter.requires_grad:
                 self._hook_gradient(parameter)
 

@@ -49,7 +49,8 @@ def parse_options(arguments: list[str]) -> RecordOptions:
     parser.add_argument("--steps", type=count, default=0, metavar="K",
                         help="end after K optimizer steps, 0 = at the script's end (default)")
     parser.add_argument("--save", default="", metavar="FILE.tape",
-                        help="keep the tape; FILE.txt is its text form")
+                        help="keep the tape; FILE.txt is its text form; under torchrun each rank "
+                             "has its own, FILE.rank0.tape and so on")
     add_report(parser)
     parser.add_argument("--operators", action="store_true",
                         help="tell what lives only inside operators (Workspace) from their results")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
-_active: list[ResizeFollower] = []
-_all: weakref.WeakSet[ResizeFollower] = weakref.WeakSet()
-_inherited: Any = None
+from tidemark.recording.replaced_method import ReplacedMethod
+
+_all: dict[int, weakref.ref[ResizeFollower]] = {}
 
 
 class ResizeFollower:
@@ -17,18 +18,20 @@ class ResizeFollower:
 
     def __init__(self, tracker: Any) -> None:
         self._tracker = tracker
-        _all.add(self)  # also after its tracker has stopped: storages it knows go on living
+        # Also after its tracker has stopped: storages it knows go on living.
+        number = id(self)
+        _all[number] = weakref.ref(self, lambda _: _all.pop(number, None))
         self._emptied: dict[int, tuple[Any, tuple[int, int]]] = {}
+        self._is_active = False
 
     def start(self) -> None:
-        if not _active:
-            _replace_resize()
-        _active.append(self)
+        _RESIZE.start()
+        self._is_active = True
 
     def stop(self) -> None:
-        _active.remove(self)
-        if not _active:
-            _restore_resize()
+        if self._is_active:
+            self._is_active = False
+            _RESIZE.stop()
 
     def before(self, storage: torch.UntypedStorage) -> tuple[int, int] | None:
         known: tuple[int, int] | None = self._tracker.find(storage._cdata)
@@ -45,25 +48,30 @@ class ResizeFollower:
             gone = weakref.ref(storage, lambda _: self._emptied.pop(number, None))
             self._emptied[number] = (gone, before)
 
+    def give_up(self, problem: Exception) -> None:
+        if self._tracker is not None:
+            self._tracker.give_up(repr(problem))
 
-def _replace_resize() -> None:
-    global _inherited
-    original = torch.UntypedStorage.resize_
-    _inherited = "resize_" not in vars(torch.UntypedStorage), original
 
+def _followed(original: Any) -> Callable[[torch.UntypedStorage, int], Any]:
     def resize_(storage: torch.UntypedStorage, size: int) -> Any:
-        before = [(follower, follower.before(storage)) for follower in list(_all)]
+        followers = [one for one in (alive() for alive in list(_all.values())) if one is not None]
+        before = [(one, _try(one, one.before, storage)) for one in followers]
         result = original(storage, size)
         for follower, known in before:
-            follower.after(storage, known)
+            _try(follower, follower.after, storage, known)
         return result
 
-    torch.UntypedStorage.resize_ = resize_  # type: ignore[method-assign, assignment]
+    return resize_
 
 
-def _restore_resize() -> None:
-    was_inherited, original = _inherited
-    if was_inherited:
-        del torch.UntypedStorage.resize_
-    else:
-        torch.UntypedStorage.resize_ = original  # type: ignore[method-assign]
+def _try(follower: ResizeFollower, work: Callable[..., Any], *arguments: Any) -> Any:
+    """An error of ours ends the tracking, not the program's resize."""
+    try:
+        return work(*arguments)
+    except Exception as problem:
+        follower.give_up(problem)
+        return None
+
+
+_RESIZE = ReplacedMethod(torch.UntypedStorage, "resize_", _followed)

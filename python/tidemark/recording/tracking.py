@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 import time
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,8 +18,10 @@ from tidemark.optimizer_steps import WantedSteps
 from tidemark.recording.follower import FollowedModule, Follower
 from tidemark.recording.library import _recorder
 from tidemark.recording.out_of_memory import report_out_of_memory, told_by_gpu
+from tidemark.recording.own_folder import OwnFolder
+from tidemark.recording.telling import warn
 from tidemark.run_facts import end_facts, ending_of, gpu_facts, start_facts, write_meta
-from tidemark.tape_saving import check_can_save, is_text, open_whole, told
+from tidemark.tape_saving import check_can_save, is_text, of_rank, open_whole, told
 from tidemark.user_script import StepsDone
 
 ON_OUT_OF_MEMORY = ("report", "ignore")
@@ -39,16 +39,17 @@ class Tracking:
                  operators: bool = False) -> None:
         if oom not in ON_OUT_OF_MEMORY:
             raise ValueError(f"oom must be one of {', '.join(ON_OUT_OF_MEMORY)}, not {oom}")
+        save = of_rank(save, *place_among_ranks())
         check_can_save(save)
         self._oom = oom
-        self._save = save
-        self._folder: Any = None
+        self.save = save  # where this rank's tape is kept; empty for nowhere
+        self._folder: OwnFolder | None = None
         self.path = Path(save)  # of the binary tape
         if not save or is_text(save):
-            self._folder = tempfile.TemporaryDirectory(prefix="tidemark-")
-            self.path = Path(self._folder.name) / "run.tape"
+            self._folder = OwnFolder()
+            self.path = self._folder.path / "run.tape"
         self._told_unsaved = False
-        self.tell: Callable[[str], None] = warn  # what a full disk did
+        self.tell: Callable[[str], None] = warn_user  # what a full disk did
         self._tracker = _recorder.Tracker(tape=str(self.path), operators=operators)
         self._follower = Follower(self._tracker, self._meet)
         self._follower.names_owners = True
@@ -79,7 +80,7 @@ class Tracking:
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         self._depth -= 1
-        if self._depth > 0:
+        if self._depth > 0 or self.is_in_child:
             return
         ending = ending_of(error)
         ran_out = ending.how == "out-of-memory"
@@ -91,12 +92,19 @@ class Tracking:
         write_meta(self._tracker.set_meta, known)
         self._close_tape()
         if self._oom == "report" and ran_out:
-            path = self._save or str(self.path)
+            path = self.save or str(self.path)
             report_out_of_memory(self._tracker.out_of_memory, path, sys.stderr)
             self.finish()
 
+    @property
+    def is_in_child(self) -> bool:
+        """Whether this is a forked child of the process that is followed: it is none of the run."""
+        return bool(self._tracker.is_orphan)
+
     def finish(self) -> tidemark.Tape:
         """Closes the tape and returns it; nothing can be tracked afterwards."""
+        if self.is_in_child:
+            raise RuntimeError("the tape belongs to the parent of this process, which writes it")
         if self._tape is None:
             self._tracker.finish()
             self._tape = open_whole(self.path, self._tracker.unsaved)
@@ -105,15 +113,16 @@ class Tracking:
     def _close_tape(self) -> None:
         """Makes the file whole, as far as the disk lets us."""
         self._tracker.close_tape()
+        self._follower.tell_given_up()
         unsaved = self._tracker.unsaved
         if unsaved is not None and unsaved["problem"]:
-            self._tell_once(told(self._save or str(self.path), unsaved, self._tracker.events))
-        if is_text(self._save):
+            self._tell_once(told(self.save or str(self.path), unsaved, self._tracker.events))
+        if is_text(self.save):
             text = open_whole(self.path, unsaved).to_text()
             try:
-                Path(self._save).write_text(text, encoding="utf-8")
+                Path(self.save).write_text(text, encoding="utf-8")
             except OSError as error:
-                self._tell_once(f"{self._save}: cannot write: {error.strerror}; the tape is not kept")
+                self._tell_once(f"{self.save}: cannot write: {error.strerror}; the tape is not kept")
 
     def _tell_once(self, problem: str) -> None:
         if not self._told_unsaved:
@@ -135,7 +144,7 @@ class Tracking:
     def report(self, depth: int | None = None, width: int = 80) -> str:
         """The same as text, as `tidemark record` prints it; with a depth, all modules down to it."""
         return self.overview(3 if depth is None else depth).to_text(
-            width=width, detail="brief" if depth is None else "modules", tape=self._save)
+            width=width, detail="brief" if depth is None else "modules", tape=self.save)
 
     @property
     def current(self) -> dict[str, dict[str, int]]:
@@ -171,8 +180,8 @@ class Tracking:
         return name
 
 
-def warn(problem: str) -> None:
-    warnings.warn(f"tidemark: {problem}", RuntimeWarning, stacklevel=5)
+def warn_user(problem: str) -> None:
+    warn(f"tidemark: {problem}", stacklevel=5)
 
 
 def place_among_ranks() -> tuple[int, int]:
@@ -183,7 +192,7 @@ def place_among_ranks() -> tuple[int, int]:
 
 def real_gpu_facts() -> dict[str, object]:
     """Of the GPU the program uses; nothing if it uses none, since asking would wake one up."""
-    if not torch.cuda.is_available() or not torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+    if not torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         return {"used.gpu": False}
     gpu = torch.cuda.get_device_properties(torch.cuda.current_device())
     return {"used.gpu": True} | gpu_facts(gpu.name, gpu.total_memory, (gpu.major, gpu.minor),

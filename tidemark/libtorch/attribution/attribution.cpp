@@ -23,6 +23,7 @@ void Attribution::take(const Note& note) {
     case NoteKind::Born: return born(note);
     case NoteKind::Died: return died(note);
     case NoteKind::Output: return output(note);
+    case NoteKind::Made: return made(note);
     case NoteKind::OperatorEnded: return operator_ended(note);
     case NoteKind::Labelled: return label(note.key, note.bytes, note.device, note.category());
     default: return;  // not of storages
@@ -166,6 +167,22 @@ void Attribution::output(const Note& note) {
   storages_[number].is_output = true;
   storages_[number].device = note.device;
   storages_[number].bytes = accounted(note.bytes, note.device);
+}
+
+// Its birth may have been noted or not: not every allocation goes through the allocator we hear.
+void Attribution::made(const Note& note) {
+  if (!accepts_births_) return;
+  StorageNumber number = index_.find(note.key);
+  if (number == KeyIndex::kNone) {
+    born(note);
+    number = index_.find(note.key);
+  }
+  if (storages_[number].state == State::Counted) return;
+  unlist(number, note.thread);
+  const Category category = category_now(thread(note.thread), note.flags);
+  count(number, category);
+  if (listener_) listener_->settled(number, category);
+  sample(note.has(kInBackward));
 }
 
 void Attribution::operator_ended(const Note& note) {

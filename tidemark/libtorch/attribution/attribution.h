@@ -128,6 +128,7 @@ class Attribution {
   void died(const Note& note);
   void hand_on(Category category, Thread& thread);
   void output(const Note& note);
+  void made(const Note& note);
   void operator_ended(const Note& note);
   void settle_inside(Thread& thread);
   void age_outside(Thread& thread, std::uint8_t flags);

@@ -15,6 +15,7 @@ enum class NoteKind : std::uint8_t {
   Born,           // a storage was allocated
   Died,           // and freed
   Output,         // an operator returns this storage, on this device
+  Made,           // a storage that no operator made, but a tensor stands on: it counts
   OperatorEnded,  // an operator of the program is done: what it leaves behind counts from now on
   StepBegan,      // the program has begun to record gradients: where a step is awaited, it begins
   // For one tracker:

@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "tidemark/libtorch/recorder/cuda_trace.h"
+#include "tidemark/libtorch/recorder/operators.h"
 #include "tidemark/libtorch/recorder/recorder.h"
 
 namespace tidemark::recorder {
@@ -177,6 +178,15 @@ bool watch_storage(c10::StorageImpl& storage) {
   // So that the memory it grows into is noted too.
   if (storage.allocator() == inner_cpu_allocator()) storage.set_allocator(&cpu_allocator());
   return true;
+}
+
+void note_made(c10::StorageImpl& storage) {
+  Recorder& recorder = Recorder::instance();
+  // Fake storages are known by what operators return.
+  if (!recorder.is_recording() || recorder.wants_outputs() || fake_mode_is_on()) return;
+  if (storage.nbytes() == 0 || !watch_storage(storage)) return;
+  recorder.note_made(key_of(storage), static_cast<std::int64_t>(storage.nbytes()),
+                     recorder.device_number(storage.device().str()));
 }
 
 }  // namespace tidemark::recorder

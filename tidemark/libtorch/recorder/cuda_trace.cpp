@@ -6,6 +6,8 @@
 
 #include <array>
 #include <atomic>
+#include <mutex>
+#include <string>
 
 #include "tidemark/libtorch/recorder/recorder.h"
 #endif
@@ -36,10 +38,13 @@ void on_trace(const TraceEntry& entry) {
 }  // namespace
 
 bool attach_cuda_trace() {
-  if (g_attached.exchange(true)) return true;
+  static std::mutex lock;
+  const std::lock_guard guard(lock);
+  if (g_attached) return true;
   for (std::size_t i = 0; i < g_device_numbers.size(); ++i)
     g_device_numbers[i] = Recorder::instance().device_number("cuda:" + std::to_string(i));
   c10::cuda::CUDACachingAllocator::attachAllocatorTraceTracker(&on_trace);
+  g_attached = true;
   return true;
 }
 

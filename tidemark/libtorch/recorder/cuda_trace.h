@@ -4,7 +4,7 @@
 namespace tidemark::recorder {
 
 // From now on, for the rest of the process. To be called once CUDA is initialized. False where
-// the recorder was built without CUDA.
+// the recorder was built without CUDA; throws where the allocator does not tell (cudaMallocAsync).
 bool attach_cuda_trace();
 bool cuda_trace_is_attached();
 

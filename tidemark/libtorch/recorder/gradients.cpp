@@ -9,9 +9,12 @@
 #include <torch/csrc/autograd/variable.h>
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
+
+#include "tidemark/libtorch/recorder/forks.h"
 
 namespace tidemark::recorder {
 namespace {
@@ -50,8 +53,11 @@ struct AwaitedNode {
 // The gradients that one action waits for; shared by the hooks of all its tensors.
 class AwaitedGradients {
  public:
-  AwaitedGradients(Await await, GradientAction action, std::size_t count)
-      : await_(await), action_(std::move(action)), nodes_(count) {}
+  AwaitedGradients(Await await, GradientAction action, std::size_t count, Graph of_inputs)
+      : await_(await),
+        action_(std::move(action)),
+        nodes_(count),
+        of_inputs_(std::move(of_inputs)) {}
 
   void set_node(std::size_t index, Node* node) { nodes_[index].node = node; }
   void set_leaf(std::size_t index, const at::Tensor& leaf) {
@@ -59,6 +65,7 @@ class AwaitedGradients {
   }
 
   void arrived(std::size_t index, const at::Tensor& gradient) {
+    if (forks_ != g_forks) return;  // of the parent; its lock may be taken
     std::vector<at::Tensor> gradients;
     {
       const std::lock_guard lock(lock_);
@@ -75,6 +82,9 @@ class AwaitedGradients {
   }
 
   bool has_run() const { return has_run_; }
+  bool is_for(const std::weak_ptr<void>& owner) const {
+    return !owner.owner_before(action_.owner) && !action_.owner.owner_before(owner);
+  }
 
  private:
   struct Progress {
@@ -99,9 +109,11 @@ class AwaitedGradients {
   const Await await_;
   const GradientAction action_;
   c10::SmallVector<AwaitedNode, 2> nodes_;
+  const Graph of_inputs_;  // of the call that returned the tensors
+  const int forks_ = g_forks;
   std::mutex lock_;
   c10::SmallVector<Progress, 1> progress_;
-  bool has_run_ = false;
+  std::atomic<bool> has_run_{false};
 };
 
 class GradientHook final : public torch::autograd::FunctionPreHook {
@@ -125,8 +137,9 @@ struct HookedLeaf {
   WeakTensor leaf;
   std::shared_ptr<AwaitedGradients> awaited;
   RemoveHook remove;
+  std::weak_ptr<void> graph;
 };
-std::mutex g_leaves_lock;
+ForkSafeMutex g_leaves_lock(LockPlace::Leaves);
 std::vector<HookedLeaf> g_leaves;
 HookLeaf g_hook_leaf;
 
@@ -140,23 +153,38 @@ RemoveHook hook_leaf_directly(const at::Tensor& leaf, std::function<void(const a
   };
 }
 
-// A leaf outlives its graphs: hooks that did their work are taken away when the next one comes.
-void remove_old_hooks(const at::Tensor& leaf) {
-  std::vector<RemoveHook> old;
+// Takes these hooks off their leaves. What belongs to Python goes with them, outside of our lock.
+template <class IsOld>
+void remove_hooks(const IsOld& is_old) {
+  std::vector<HookedLeaf> old;
   {
     const std::lock_guard lock(g_leaves_lock);
-    std::erase_if(g_leaves, [&](HookedLeaf& one) {
-      const bool is_same = one.leaf._unsafe_get_target() == leaf.unsafeGetTensorImpl();
-      if (!one.leaf.expired() && !(is_same && one.awaited->has_run())) return false;
-      if (!one.leaf.expired()) old.push_back(std::move(one.remove));
-      return true;
-    });
+    const auto first = std::partition(g_leaves.begin(), g_leaves.end(),
+                                      [&](const HookedLeaf& one) { return !is_old(one); });
+    old.assign(std::make_move_iterator(first), std::make_move_iterator(g_leaves.end()));
+    g_leaves.erase(first, g_leaves.end());
   }
-  for (const RemoveHook& remove : old) remove();
+  for (const HookedLeaf& one : old) {
+    if (one.leaf.expired()) continue;
+    try {
+      one.remove();
+    } catch (...) {
+      // It stays where it is: its owner does not listen any more, or it has run.
+    }
+  }
+}
+
+// Hooks that did their work are taken away when the next one comes.
+void remove_old_hooks(const at::Tensor& leaf) {
+  remove_hooks([&](const HookedLeaf& one) {
+    const bool is_same = one.leaf._unsafe_get_target() == leaf.unsafeGetTensorImpl();
+    return one.leaf.expired() || (is_same && one.awaited->has_run() && one.graph.expired());
+  });
 }
 
 void hook_leaf(const at::Tensor& leaf, const std::shared_ptr<AwaitedGradients>& awaited,
-               std::size_t index) {
+               std::size_t index, Graph& graph) {
+  if (!graph) graph = std::make_shared<char>();
   remove_old_hooks(leaf);
   awaited->set_leaf(index, leaf);
   const auto hook = [awaited, index](const at::Tensor& gradient) {
@@ -164,12 +192,12 @@ void hook_leaf(const at::Tensor& leaf, const std::shared_ptr<AwaitedGradients>& 
   };
   RemoveHook remove = g_hook_leaf ? g_hook_leaf(leaf, hook) : hook_leaf_directly(leaf, hook);
   const std::lock_guard lock(g_leaves_lock);
-  g_leaves.push_back({WeakTensor(leaf.getIntrusivePtr()), awaited, std::move(remove)});
+  g_leaves.push_back({WeakTensor(leaf.getIntrusivePtr()), awaited, std::move(remove), graph});
 }
 
 void hook(const at::Tensor& tensor, const std::shared_ptr<AwaitedGradients>& awaited,
-          std::size_t index) {
-  if (tensor.is_leaf()) return hook_leaf(tensor, awaited, index);
+          std::size_t index, Graph& graph) {
+  if (tensor.is_leaf()) return hook_leaf(tensor, awaited, index, graph);
   const auto& node = tensor.grad_fn();
   awaited->set_node(index, node.get());
   node->add_tensor_pre_hook(std::make_unique<GradientHook>(awaited, index, tensor.output_nr()));
@@ -177,27 +205,24 @@ void hook(const at::Tensor& tensor, const std::shared_ptr<AwaitedGradients>& awa
 
 }  // namespace
 
-void await_gradients(at::TensorList tensors, Await await, GradientAction action) {
+Graph await_gradients(at::TensorList tensors, Await await, GradientAction action, Graph of_inputs) {
+  Graph graph;
   const auto count = static_cast<std::size_t>(
       std::count_if(tensors.begin(), tensors.end(),
                     [](const at::Tensor& tensor) { return tensor.requires_grad(); }));
-  if (count == 0) return;
-  const auto awaited = std::make_shared<AwaitedGradients>(await, std::move(action), count);
+  if (count == 0) return graph;
+  const auto awaited =
+      std::make_shared<AwaitedGradients>(await, std::move(action), count, std::move(of_inputs));
   std::size_t index = 0;
   for (const at::Tensor& tensor : tensors)
-    if (tensor.requires_grad()) hook(tensor, awaited, index++);
+    if (tensor.requires_grad()) hook(tensor, awaited, index++, graph);
+  return graph;
 }
 
 void set_leaf_hooker(HookLeaf hook_leaf) { g_hook_leaf = std::move(hook_leaf); }
 
-void forget_awaited_leaves() {
-  std::vector<HookedLeaf> leaves;
-  {
-    const std::lock_guard lock(g_leaves_lock);
-    leaves.swap(g_leaves);
-  }
-  for (const HookedLeaf& one : leaves)
-    if (!one.leaf.expired()) one.remove();
+void forget_awaited_leaves(const std::weak_ptr<void>& owner) {
+  remove_hooks([&](const HookedLeaf& one) { return one.awaited->is_for(owner); });
 }
 
 int current_backward() { return torch::autograd::get_current_graph_task_id(); }
@@ -208,7 +233,12 @@ void at_end_of_backward(std::function<void()> done, std::function<void()> abando
     std::function<void()> abandoned;
     bool is_done = false;
     ~End() {
-      if (!is_done) abandoned();
+      if (is_done) return;
+      try {
+        abandoned();
+      } catch (...) {
+        // The backward's own error is on its way.
+      }
     }
   };
   auto end = std::make_shared<End>();

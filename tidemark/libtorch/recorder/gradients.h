@@ -28,9 +28,16 @@ struct GradientAction {
   }
 };
 
+// Lives as long as what a module call has returned can be gone back from.
+using Graph = std::shared_ptr<void>;
+
 // Runs the action once a backward: when the first, or the last, of the gradients of these tensors
 // is there. Tensors that need none, or that the backward does not reach, are not waited for.
-void await_gradients(at::TensorList tensors, Await await, GradientAction action);
+// A leaf outlives its graphs: where one is among the tensors, a graph comes back, and is to be
+// given to the same function with what the call returns. The hook on the leaf is old once it has
+// run and the graph is gone.
+Graph await_gradients(at::TensorList tensors, Await await, GradientAction action,
+                      Graph of_inputs = nullptr);
 
 // How a hook is put on a leaf, and taken away again by what it returns. A Python program must use
 // Python's own way, which alone gets along with the user's hooks.
@@ -39,8 +46,8 @@ using HookLeaf =
     std::function<RemoveHook(const at::Tensor& leaf, std::function<void(const at::Tensor&)> hook)>;
 void set_leaf_hooker(HookLeaf hook_leaf);
 
-// Takes back what was put on tensors that outlive their graphs.
-void forget_awaited_leaves();
+// Takes back what was put for this owner on tensors that outlive their graphs.
+void forget_awaited_leaves(const std::weak_ptr<void>& owner);
 
 // The number of the backward that runs on this thread; -1 for none.
 int current_backward();

@@ -30,8 +30,10 @@ Live::Live(const std::string& tape) : tracker_(std::make_shared<Tracker>(options
 }
 
 Live::~Live() {
-  for (const HookedParameter& one : hooked_) one.parameter.remove_hook(one.hook);
-  tracker_->stop();
+  try_to([&] {
+    for (const HookedParameter& one : hooked_) one.parameter.remove_hook(one.hook);
+    tracker_->stop();
+  });
 }
 
 ModuleNumber Live::number_of(const std::string& module) {
@@ -50,7 +52,11 @@ void Live::add_parameters(const std::string& module, const std::vector<at::Tenso
   for (const at::Tensor& parameter : parameters) {
     if (!parameter.requires_grad()) continue;
     const unsigned hook = parameter.register_hook([tracker = tracker_](at::Tensor gradient) {
-      tracker->label(gradient, Category::Gradient);
+      try {
+        tracker->label(gradient, Category::Gradient);
+      } catch (const std::exception& error) {
+        tracker->give_up(error.what());
+      }
     });
     hooked_.push_back({parameter, hook});
   }
@@ -76,7 +82,9 @@ ForwardScope::ForwardScope(Live& live, const std::string& module,
   live_.tracker_->begin_forward(module_, inputs);
 }
 
-ForwardScope::~ForwardScope() { live_.tracker_->end_forward(module_, outputs_, false); }
+ForwardScope::~ForwardScope() {
+  live_.try_to([&] { live_.tracker_->end_forward(module_, outputs_, false); });
+}
 
 at::Tensor ForwardScope::leave(at::Tensor output) {
   outputs_.push_back(output);
@@ -84,7 +92,9 @@ at::Tensor ForwardScope::leave(at::Tensor output) {
 }
 
 OptimizerScope::OptimizerScope(Live& live) : live_(live) { live_.tracker_->begin_optimizer(); }
-OptimizerScope::~OptimizerScope() { live_.tracker_->end_optimizer(); }
+OptimizerScope::~OptimizerScope() {
+  live_.try_to([&] { live_.tracker_->end_optimizer(); });
+}
 void OptimizerScope::state(const std::vector<at::Tensor>& tensors) {
   live_.label(tensors, Category::OptimizerState);
 }

@@ -50,6 +50,17 @@ class Live {
   friend class ForwardScope;
   friend class OptimizerScope;
   ModuleNumber number_of(const std::string& module);
+  // At the end of an object's life: what goes wrong ends the tracking, not the program.
+  template <class Work>
+  void try_to(const Work& work) noexcept {
+    try {
+      work();
+    } catch (const std::exception& error) {
+      tracker_->give_up(error.what());
+    } catch (...) {
+      tracker_->give_up("an error without a name");
+    }
+  }
 
   std::shared_ptr<Tracker> tracker_;
   std::map<std::string, ModuleNumber> modules_;

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "tidemark/libtorch/recorder/forks.h"
 #include "tidemark/libtorch/recorder/operators.h"
 #include "tidemark/libtorch/recorder/recorder.h"
 
@@ -49,6 +49,7 @@ bool needs_mark(const c10::OperatorHandle& op) {
   return !only_calls_others(op) && !has_dimension_names(op.schema());
 }
 
+ForkSafeMutex g_lock(LockPlace::Kernels);
 std::atomic<bool> g_has_new{false};
 
 class Newcomers final : public c10::OpRegistrationListener {
@@ -67,8 +68,7 @@ struct Registrations {
 }  // namespace
 
 void mark_operators() {
-  static std::mutex lock;
-  const std::lock_guard guard(lock);
+  const std::lock_guard guard(g_lock);
   static auto* const registrations = new Registrations();
   if (!g_has_new.exchange(false)) return;
   c10::Dispatcher& dispatcher = c10::Dispatcher::singleton();

@@ -6,11 +6,11 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/core/impl/TorchDispatchModeTLS.h>
 
-#include <mutex>
 #include <optional>
 #include <string_view>
 
 #include "tidemark/libtorch/recorder/allocators.h"
+#include "tidemark/libtorch/recorder/forks.h"
 #include "tidemark/libtorch/recorder/recorder.h"
 
 namespace tidemark::recorder {
@@ -60,14 +60,6 @@ const OperatorFacts* facts_of(const at::RecordFunction& function) {
 bool autocast_is_on() {
   return !c10::impl::tls_is_dispatch_key_excluded(DispatchKey::AutocastCPU) ||
          !c10::impl::tls_is_dispatch_key_excluded(DispatchKey::AutocastCUDA);
-}
-
-// Fake tensors that somebody makes beside the program, to learn a shape, are none of its memory;
-// and in a program of fake tensors, neither are those the mode makes while it is switched off.
-bool fake_mode_is_on() {
-  return c10::impl::TorchDispatchModeTLS::any_modes_set() &&
-         c10::impl::TorchDispatchModeTLS::get_mode(c10::impl::TorchDispatchModeKey::FAKE)
-             .has_value();
 }
 
 bool is_border(const OperatorFacts& facts) {
@@ -167,7 +159,7 @@ void note_outputs(const at::RecordFunction& function) {
   for (const c10::IValue& value : function.outputs()) note_value(value);
 }
 
-std::mutex g_lock;
+ForkSafeMutex g_lock(LockPlace::Operators);
 std::optional<at::CallbackHandle> g_handle;
 bool g_outputs = false;
 
@@ -182,6 +174,14 @@ bool only_calls_others(const c10::OperatorHandle& op) {
   return op.hasKernelForDispatchKey(DispatchKey::CompositeImplicitAutograd) &&
          !op.hasKernelForDispatchKey(DispatchKey::CPU) &&
          !op.hasKernelForDispatchKey(DispatchKey::CUDA);
+}
+
+// Fake tensors that somebody makes beside the program, to learn a shape, are none of its memory;
+// and in a program of fake tensors, neither are those the mode makes while it is switched off.
+bool fake_mode_is_on() {
+  return c10::impl::TorchDispatchModeTLS::any_modes_set() &&
+         c10::impl::TorchDispatchModeTLS::get_mode(c10::impl::TorchDispatchModeKey::FAKE)
+             .has_value();
 }
 
 void watch_operators(bool outputs) {

@@ -12,6 +12,9 @@ namespace tidemark::recorder {
 // Composite: autograd sees what it calls, not it.
 bool only_calls_others(const c10::OperatorHandle& op);
 
+// Whether this thread makes fake tensors.
+bool fake_mode_is_on();
+
 // `outputs`: also notes which storages each operator returns, and on which device; needed where
 // the allocator does not know the device, as with fake tensors.
 void watch_operators(bool outputs);

@@ -54,8 +54,12 @@ void Recorder::catch_up(ThreadState& thread, bool begins_operator) noexcept {
 // Once is enough: programs that leave the common way tend to do it again.
 void Recorder::check_state() noexcept {
   if (!reads_state_.load(std::memory_order_relaxed) || state_tells_borders()) return;
+  try {
+    watch_operators(false);
+  } catch (...) {
+    return;  // there is no memory for it: the next note tries again
+  }
   needs_records_ = true;
-  watch_operators(false);
   reads_state_ = false;
 }
 

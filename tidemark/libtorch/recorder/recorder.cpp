@@ -3,7 +3,6 @@
 
 #include <ATen/SequenceNumber.h>
 #include <ATen/core/grad_mode.h>
-#include <pthread.h>
 #include <torch/csrc/autograd/graph_task.h>
 
 #include <algorithm>
@@ -25,12 +24,7 @@ void give_number(ThreadState& thread) noexcept {
   thread.id = next.fetch_add(1, std::memory_order_relaxed);
 }
 
-Recorder* const Recorder::the_one_ = make();
-
-Recorder* Recorder::make() {
-  pthread_atfork(nullptr, nullptr, [] { instance().forget_in_child(); });
-  return new Recorder();
-}
+Recorder* const Recorder::the_one_ = new Recorder();
 
 std::int64_t Recorder::now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -113,7 +107,18 @@ void Recorder::note_death(StorageKey key, Caller caller) noexcept {
 }
 
 void Recorder::note_output(StorageKey key, std::int64_t bytes, std::uint8_t device) noexcept {
+  if (!listening_.load(std::memory_order_relaxed)) return;
   Note note = here(NoteKind::Output);
+  note.key = key;
+  note.bytes = bytes;
+  note.device = device;
+  push(note);
+}
+
+void Recorder::note_made(StorageKey key, std::int64_t bytes, std::uint8_t device) noexcept {
+  Note note = here(NoteKind::Made);
+  if (torch::autograd::get_current_graph_task_id() != -1) note.flags |= kInBackward;
+  if (at::GradMode::is_enabled()) note.flags |= kGradMode;
   note.key = key;
   note.bytes = bytes;
   note.device = device;
@@ -136,21 +141,50 @@ void Recorder::note_operator_end(std::uint8_t more_flags) noexcept {
 }
 
 void Recorder::tell(NoteTaker& taker, Note note) noexcept {
+  if (taker.is_orphan_) [[unlikely]]
+    return;
   note.to = taker.number_;
   check_state();
   make_room();
   if (note.to != 0 && ring_.push(note)) return drain_many();
   const Quiet quiet;
-  taker.take(note);
+  hand(taker, note);
 }
 
-void Recorder::drain() {
+void Recorder::drain() noexcept {
   Note note;
   while (ring_.pop(note)) {
-    ++noted_;
+    noted_.fetch_add(1, std::memory_order_relaxed);
     for (NoteTaker* const one : takers_)
-      if (note.to == 0 || note.to == one->number_) one->take(note);
+      if (note.to == 0 || note.to == one->number_) hand(*one, note);
   }
+}
+
+// Notes are handed on wherever the program frees memory: nothing may come out of it there.
+void Recorder::hand(NoteTaker& taker, const Note& note) noexcept {
+  if (taker.has_given_up()) return;
+  try {
+    taker.take(note);
+  } catch (const std::exception& error) {
+    taker.give_up(error.what());
+  } catch (...) {
+    taker.give_up("an error without a name");
+  }
+}
+
+void NoteTaker::give_up(const char* why) noexcept {
+  try {
+    const std::lock_guard lock(why_lock_);
+    if (why_.empty()) why_ = why;
+  } catch (...) {
+    // There is no memory for the reason, either.
+  }
+  has_given_up_ = true;
+}
+
+std::string NoteTaker::why_given_up() const {
+  const std::lock_guard lock(why_lock_);
+  return why_.empty() && has_given_up() ? "memory ran out" : why_;
 }
 
 void Recorder::drain_many() noexcept {
@@ -192,34 +226,52 @@ void Recorder::note_out_of_memory(std::int64_t wanted, const std::string& device
   }
 }
 
-void Recorder::start(const Wanted& wanted) {
-  if (starts_++ == 0) {
-    install_allocators();
-    recording_ = true;
-  }
-  operator_starts_ += wanted.operators;
-  output_starts_ += wanted.outputs;
-  time_starts_ += wanted.times;
+void Recorder::count(const Wanted& wanted, int change) noexcept {
+  starts_ += change;
+  if (wanted.operators) operator_starts_ += change;
+  if (wanted.outputs) output_starts_ += change;
+  if (wanted.times) time_starts_ += change;
   times_ = time_starts_ > 0;
-  follow_operators();
+}
+
+void Recorder::start(const Wanted& wanted) {
+  const std::lock_guard lock(starts_lock_);
+  count(wanted, 1);
+  try {
+    follow_operators();
+    if (starts_ == 1) install_allocators();
+  } catch (...) {
+    count(wanted, -1);
+    throw;
+  }
+  recording_ = true;
   check_state();
 }
 
-void Recorder::stop(const Wanted& wanted) {
-  operator_starts_ -= wanted.operators;
-  output_starts_ -= wanted.outputs;
-  time_starts_ -= wanted.times;
-  times_ = time_starts_ > 0;
-  follow_operators();
-  if (--starts_ > 0) return;
+void Recorder::stop(const Wanted& wanted) noexcept {
+  const std::lock_guard lock(starts_lock_);
+  count(wanted, -1);
+  try {
+    follow_operators();
+  } catch (...) {
+    // Operators are followed more closely than anybody asks for.
+  }
+  if (starts_ > 0) return;
   recording_ = false;
   remove_allocators();
 }
 
-// A forked child (a loader's worker) says nothing: its storages are not the parent's.
+// A forked child (a loader's worker) says nothing: its storages are not the parent's. PyTorch's own
+// locks may be taken by threads that are not here, so what it was given stays there, and is idle.
 void Recorder::forget_in_child() {
-  recording_ = false;
-  listening_ = false;
+  recording_ = listening_ = wants_sample_ = times_ = false;
+  reads_state_ = needs_records_ = awaits_step_ = false;
+  starts_ = operator_starts_ = output_starts_ = time_starts_ = 0;
+  for (NoteTaker* const one : takers_) one->is_orphan_ = true;
+  takers_.clear();
+  ring_.clear();
+  const int marked_kernels = t_state.marked_kernels;  // these will still end
+  t_state = {.id = t_state.id, .marked_kernels = marked_kernels};
 }
 
 std::uint8_t Recorder::device_number(const std::string& name) {

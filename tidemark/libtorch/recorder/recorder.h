@@ -13,6 +13,7 @@
 
 #include "tidemark/libtorch/attribution/attribution.h"
 #include "tidemark/libtorch/attribution/note.h"
+#include "tidemark/libtorch/recorder/forks.h"
 #include "tidemark/libtorch/recorder/ring.h"
 
 namespace tidemark::recorder {
@@ -45,16 +46,26 @@ inline ThreadState& this_thread() noexcept {
   return t_state;
 }
 
-// Who hears all notes and those for it alone, under the recorder's lock.
+// Who hears all notes and those for it alone, under the recorder's lock. In a forked child it is
+// the parent's, and hears nothing.
 class NoteTaker {
  public:
   virtual ~NoteTaker() = default;
+  bool is_orphan() const { return is_orphan_; }
+  // After an error of ours it hears nothing more; the program goes on. The first reason is kept.
+  void give_up(const char* why) noexcept;
+  bool has_given_up() const noexcept { return has_given_up_.load(std::memory_order_relaxed); }
+  std::string why_given_up() const;
   virtual void take(const Note& note) = 0;
   virtual void run_out_of_memory(std::int64_t wanted, const std::string& device) = 0;
 
  private:
   friend class Recorder;
   std::uint8_t number_ = 0;  // as notes name it; 0 if there were too many at once
+  bool is_orphan_ = false;
+  std::atomic<bool> has_given_up_{false};
+  mutable std::mutex why_lock_;
+  std::string why_;
 };
 
 class Recorder {
@@ -68,13 +79,14 @@ class Recorder {
                   Caller caller = kHoldsNothing) noexcept;
   void note_death(StorageKey key, Caller caller = kHoldsNothing) noexcept;
   void note_output(StorageKey key, std::int64_t bytes, std::uint8_t device) noexcept;
+  void note_made(StorageKey key, std::int64_t bytes, std::uint8_t device) noexcept;
   void note_operator_end(std::uint8_t more_flags) noexcept;
   // Records have taken over from the state: has the thread left the operator it was in by then?
   void catch_up(ThreadState& thread, bool begins_operator) noexcept;
   // An allocator has failed; outside its locks.
   void note_out_of_memory(std::int64_t wanted, const std::string& device) noexcept;
   // True while somebody wants births.
-  bool wants_outputs() const noexcept { return output_starts_ > 0; }
+  bool wants_outputs() const noexcept { return output_starts_.load(std::memory_order_relaxed) > 0; }
   bool is_recording() const noexcept { return recording_.load(std::memory_order_relaxed); }
 
   // The next operator on this thread that records gradients is noted as StepBegan, or the next but
@@ -94,9 +106,9 @@ class Recorder {
     bool outputs = false;    // and what they return, on which device
     bool times = false;
   };
-  // Births are followed while at least one start is without its stop.
+  // Births are followed while at least one start is without its stop. A start that throws is none.
   void start(const Wanted& wanted);
-  void stop(const Wanted& wanted);
+  void stop(const Wanted& wanted) noexcept;
 
   // The recorder's lock, with every note so far handed on. Hold it to talk to a NoteTaker.
   class Quiet {
@@ -111,6 +123,7 @@ class Recorder {
   void want_sample() noexcept { wants_sample_.store(true, std::memory_order_relaxed); }
   std::uint64_t dropped() const { return ring_.dropped(); }
   std::uint64_t noted() const { return noted_; }
+  // Under all locks, while nobody else is there.
   void forget_in_child();
 
   // Devices by number, for all trackers of the process.
@@ -122,10 +135,11 @@ class Recorder {
 
  private:
   Recorder() : ring_(1 << 14) {}
-  static Recorder* make();
   static Recorder* const the_one_;  // never destroyed: storages outlive every static object
   void push(const Note& note, Caller caller = kHoldsNothing) noexcept;
-  void drain();
+  void drain() noexcept;
+  static void hand(NoteTaker& taker, const Note& note) noexcept;
+  void count(const Wanted& wanted, int change) noexcept;
   bool drain_if_free() noexcept;
   void drain_many() noexcept;
   void make_room() noexcept;
@@ -141,11 +155,13 @@ class Recorder {
   std::atomic<bool> recording_{false}, listening_{false}, wants_sample_{false}, times_{false};
   // Borders are known from the state of dispatch alone, and whether that was ever not enough.
   std::atomic<bool> reads_state_{false}, needs_records_{false};
-  std::mutex lock_;
+  ForkSafeMutex lock_{LockPlace::Notes};
   std::vector<NoteTaker*> takers_;
-  int starts_ = 0, operator_starts_ = 0, output_starts_ = 0, time_starts_ = 0;
-  std::uint64_t noted_ = 0;
-  std::mutex devices_lock_;
+  ForkSafeMutex starts_lock_{LockPlace::Starts};
+  int starts_ = 0, operator_starts_ = 0, time_starts_ = 0;
+  std::atomic<int> output_starts_{0};
+  std::atomic<std::uint64_t> noted_{0};
+  ForkSafeMutex devices_lock_{LockPlace::Devices};
   std::vector<std::string> devices_;
   attribution::Granularities granularities_{};
 };

@@ -53,6 +53,13 @@ class Ring {
     return true;
   }
 
+  // Makes it as new. Nobody else may read or write, nor be in the midst of it.
+  void clear() noexcept {
+    if (head_ == 0) return;
+    for (std::size_t i = 0; i <= mask_; ++i) cells_[i].turn.store(i, std::memory_order_relaxed);
+    head_ = tail_ = dropped_ = 0;
+  }
+
   // About right while others write.
   std::size_t size() const noexcept {
     return static_cast<std::size_t>(head_.load(std::memory_order_relaxed) -

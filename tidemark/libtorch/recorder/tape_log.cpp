@@ -225,12 +225,12 @@ void TapeLog::close(std::uint64_t dropped, bool is_last) {
   for (Waiting& event : queue_) event.is_known = true;
   flush();
   try_to([&] { builder_.flush(); });
-  if (problem_) std::rethrow_exception(problem_);
   if (!is_last && !file_.can_cut()) return;
   // A writer of its own: what this one writes is taken back if the tape goes on.
   TapeWriter last(writer_);
   last.finish(builder_.tables(), all_diagnostics(dropped));
   is_closed_ = true;
+  if (problem_) std::rethrow_exception(problem_);
 }
 
 void TapeLog::open_again() {
@@ -241,11 +241,14 @@ void TapeLog::open_again() {
 }
 
 Diagnostics TapeLog::all_diagnostics(std::uint64_t dropped) const {
-  Diagnostics all;
+  Diagnostics all = noted_;
   if (dropped > 0)
     all.add("events-dropped", Severity::Warning, "",
             "events were lost because the ring buffer was full",
             static_cast<std::int64_t>(dropped));
+  if (problem_)
+    all.add("recording-stopped", Severity::Warning, "event " + std::to_string(events_in_file_),
+            "an error of tidemark's own ended the tape here");
   if (!file_.problem().empty())
     all.add("tape-cut", Severity::Warning, "event " + std::to_string(events_in_file_),
             "the file could not be written any more: " + file_.problem());

@@ -58,6 +58,10 @@ class TapeLog final : public attribution::Listener {
   void begin_step();
   // The module that storages made known from here on belong to; empty for none.
   void set_owner(const std::string& path);
+  // What the reader of the tape must know of how it was made.
+  void diagnose(const std::string& code, const std::string& message) {
+    noted_.add(code, Severity::Warning, "", message);
+  }
   // Returns the event's number.
   std::int64_t mark(const std::string& text);
   // What the tape says of the run as a whole.
@@ -69,8 +73,8 @@ class TapeLog final : public attribution::Listener {
   // Alive now, the largest first.
   std::vector<LiveStorage> largest(std::size_t count) const;
   // Makes the file whole. What comes then waits until the tape is opened again; whoever is done for
-  // good says so, for files that take nothing back. Throws what went wrong with writing, if
-  // anything did but the disk.
+  // good says so, for files that take nothing back. Throws, after the file's end, what went wrong
+  // with writing, if anything did but the disk.
   void close(std::uint64_t dropped, bool is_last);
   void open_again();
   const RunFile& file() const { return file_; }
@@ -145,6 +149,7 @@ class TapeLog final : public attribution::Listener {
   ScopeId owner_;
   std::int64_t start_ns_, last_ns_ = 0, time_ns_ = 0;
   std::exception_ptr problem_;
+  Diagnostics noted_;
 };
 
 }  // namespace tidemark::recorder

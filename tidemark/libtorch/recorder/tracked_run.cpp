@@ -217,12 +217,25 @@ void TrackedRun::write_first(const OutOfMemory& found) {
   }
 }
 
+void TrackedRun::diagnose(const std::string& code, const std::string& message) {
+  if (log_) log_->diagnose(code, message);
+}
+
+void TrackedRun::tell_given_up() {
+  if (!has_given_up() || has_told_given_up_) return;
+  has_told_given_up_ = true;
+  diagnose("recording-stopped",
+           "an error of tidemark's own ended the recording: " + why_given_up());
+}
+
 void TrackedRun::close_tape() {
+  tell_given_up();
   if (log_) log_->close(Recorder::instance().dropped(), false);
 }
 
 void TrackedRun::finish() {
   if (!log_) return;
+  tell_given_up();
   finished_log_ = std::move(log_);
   attribution_.set_listener(nullptr);
   finished_log_->close(Recorder::instance().dropped(), true);

@@ -70,6 +70,8 @@ class TrackedRun final : public NoteTaker {
   bool awaits_step() const { return log_ && awaits_step_; }
   std::int64_t steps_done() const { return steps_begun_ - (awaits_step_ ? 0 : 1); }
 
+  // What the reader of the tape must know of how it was made.
+  void diagnose(const std::string& code, const std::string& message);
   // Makes the tape whole, until the next start.
   void close_tape();
   // The same for good: nothing is written afterwards.
@@ -94,12 +96,14 @@ class TrackedRun final : public NoteTaker {
   std::int64_t passed_bytes(const Note& note);
   void write_begin(const Note& note, Phase phase);
   void write_first(const OutOfMemory& found);
+  void tell_given_up();
   void write_end(ModuleNumber module, std::uint32_t thread, Phase phase);
 
   Attribution attribution_;
   std::unique_ptr<TapeLog> log_, finished_log_;
   ModuleBook book_;
-  bool is_running_ = false, awaits_step_ = true;
+  bool is_running_ = false, has_told_given_up_ = false;
+  std::atomic<bool> awaits_step_{true};
   std::int64_t steps_begun_ = 0;
   std::vector<std::string> names_;  // of modules, by number
   std::vector<ScopeId> scopes_;     // the same in the tape

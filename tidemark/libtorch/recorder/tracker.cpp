@@ -4,6 +4,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "tidemark/libtorch/recorder/gradients.h"
 
@@ -18,6 +19,29 @@ bool any_differentiable(at::TensorList tensors) {
                      [](const at::Tensor& tensor) { return tensor.requires_grad(); });
 }
 
+// Calls under way on this thread that were given leaves: what they return tells how long the hooks
+// on these are of use.
+struct LeafCall {
+  const Tracker* tracker;
+  ModuleNumber module;
+  Graph graph;
+};
+thread_local std::vector<LeafCall> t_leaf_calls;
+
+// The graph of the innermost such call of this module; those inside it ended without a word.
+Graph end_leaf_call(const Tracker* tracker, ModuleNumber module) {
+  const auto call = std::find_if(t_leaf_calls.rbegin(), t_leaf_calls.rend(), [&](LeafCall& one) {
+    return one.tracker == tracker && one.module == module;
+  });
+  if (call == t_leaf_calls.rend()) return nullptr;
+  Graph graph = std::move(call->graph);
+  const auto first = std::next(call).base();
+  t_leaf_calls.erase(std::remove_if(first, t_leaf_calls.end(),
+                                    [&](LeafCall& one) { return one.tracker == tracker; }),
+                     t_leaf_calls.end());
+  return graph;
+}
+
 }  // namespace
 
 Tracker::Tracker(const TrackerOptions& options)
@@ -26,13 +50,21 @@ Tracker::Tracker(const TrackerOptions& options)
 }
 
 Tracker::~Tracker() {
-  stop();
+  if (is_orphan()) return;
+  try_to([&] { stop(); });
+  try_to([&] { finish(); });
+  try_to([&] { Recorder::instance().detach(&run_); });
+}
+
+template <class Work>
+void Tracker::try_to(const Work& work) noexcept {
   try {
-    finish();
-  } catch (const std::exception&) {
-    // Nobody asked for the tape.
+    work();
+  } catch (const std::exception& error) {
+    give_up(error.what());
+  } catch (...) {
+    give_up("an error without a name");
   }
-  Recorder::instance().detach(&run_);
 }
 
 Recorder::Wanted Tracker::wanted() const {
@@ -48,26 +80,32 @@ Attribution& Tracker::attribution_here() {
 }
 
 void Tracker::start(bool outputs) {
+  if (is_orphan())
+    throw std::runtime_error(
+        "this tracker was made before a fork and belongs to the parent process; "
+        "make a new one in the child");
   if (running_) return;
-  running_ = true;
   outputs_ = outputs;
-  {
+  Recorder::instance().start(wanted());
+  running_ = true;
+  try {
     const Quiet quiet;
     run_.start(options_.rules.count_at_birth && !outputs);
+  } catch (...) {
+    stop();
+    throw;
   }
   if (run_.awaits_step()) Recorder::instance().await_step();
-  Recorder::instance().start(wanted());
 }
 
 void Tracker::stop() {
-  if (!running_) return;
-  running_ = false;
+  if (is_orphan() || !running_.exchange(false)) return;
   Recorder::instance().stop(wanted());
   {
     const Quiet quiet;
     run_.stop(this_thread().id);
   }
-  forget_awaited_leaves();
+  forget_awaited_leaves(weak_from_this());
 }
 
 ModuleNumber Tracker::add_module() {
@@ -81,6 +119,7 @@ void Tracker::set_name(ModuleNumber module, const std::string& name) {
 }
 
 void Tracker::begin_forward(ModuleNumber module, at::TensorList inputs) {
+  if (is_orphan()) return;
   Note note = Recorder::instance().here(NoteKind::ForwardBegan);
   const bool in_backward = current_backward() != -1;
   const bool awaits = !in_backward && any_differentiable(inputs);
@@ -88,17 +127,21 @@ void Tracker::begin_forward(ModuleNumber module, at::TensorList inputs) {
   if (!in_backward && !awaits) note.flags |= attribution::kEndsWithBackward;
   if (!in_backward && at::GradMode::is_enabled()) Recorder::instance().begin_step();
   tell_border(note, module, inputs);
-  if (awaits) await_gradients(inputs, Await::All, {&end_backward_of, weak_from_this(), module});
+  if (!awaits) return;
+  Graph graph = await_gradients(inputs, Await::All, {&end_backward_of, weak_from_this(), module});
+  if (graph) t_leaf_calls.push_back({this, module, std::move(graph)});
 }
 
 void Tracker::end_forward(ModuleNumber module, at::TensorList outputs, bool failed) {
+  if (is_orphan()) return;
   Note note = Recorder::instance().here(NoteKind::ForwardEnded);
   const bool in_backward = current_backward() != -1;
   if (in_backward) note.flags |= attribution::kInBackward;
   if (failed) note.flags |= attribution::kFailed;
   tell_border(note, module, outputs);
   if (!in_backward)
-    await_gradients(outputs, Await::First, {&begin_backward_of, weak_from_this(), module});
+    await_gradients(outputs, Await::First, {&begin_backward_of, weak_from_this(), module},
+                    end_leaf_call(this, module));
 }
 
 void Tracker::abandon_forward(ModuleNumber module) {
@@ -109,13 +152,15 @@ void Tracker::abandon_forward(ModuleNumber module) {
 
 void Tracker::begin_backward_of(void* tracker, std::uint32_t module, const Gradients&) {
   auto& self = *static_cast<Tracker*>(tracker);
-  if (!self.running_) return;
-  self.follow_backward();
-  self.tell_backward(NoteKind::BackwardBegan, module);
+  if (!self.is_running()) return;
+  self.try_to([&] {
+    self.follow_backward();
+    self.tell_backward(NoteKind::BackwardBegan, module);
+  });
 }
 void Tracker::end_backward_of(void* tracker, std::uint32_t module, const Gradients&) {
   auto& self = *static_cast<Tracker*>(tracker);
-  if (self.running_) self.tell_backward(NoteKind::BackwardEnded, module);
+  if (self.is_running()) self.tell_backward(NoteKind::BackwardEnded, module);
 }
 
 void Tracker::tell_backward(NoteKind kind, ModuleNumber module) {
@@ -148,9 +193,11 @@ void Tracker::follow_backward() {
 }
 
 void Tracker::finish_backward(std::uint32_t thread, const std::vector<ModuleNumber>& ends) {
-  if (!running_) return;
-  const Quiet quiet;
-  run_.finish_backward(thread, ends);
+  if (!is_running()) return;
+  try_to([&] {
+    const Quiet quiet;
+    run_.finish_backward(thread, ends);
+  });
 }
 
 void Tracker::begin_optimizer() {
@@ -189,14 +236,25 @@ void Tracker::set_meta(const std::string& key, const std::string& value) {
   if (run_.log()) run_.log()->set_meta(key, value);
 }
 
-void Tracker::finish() {
+void Tracker::diagnose(const std::string& code, const std::string& message) {
   const Quiet quiet;
-  run_.finish();
+  run_.diagnose(code, message);
+}
+
+void Tracker::finish() {
+  if (is_orphan()) return;
+  try_to([&] {
+    const Quiet quiet;
+    run_.finish();
+  });
 }
 
 void Tracker::close_tape() {
-  const Quiet quiet;
-  run_.close_tape();
+  if (is_orphan()) return;
+  try_to([&] {
+    const Quiet quiet;
+    run_.close_tape();
+  });
 }
 
 std::optional<Tracker::Unsaved> Tracker::unsaved() {

@@ -31,7 +31,15 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
   // device is known only from what operators return; operators are then followed in any case.
   void start(bool outputs = false);
   void stop();
-  bool is_running() const { return running_; }
+  bool is_running() const { return running_ && !is_orphan() && !run_.has_given_up(); }
+  // Made by the parent of this forked process: it takes nothing, and writes nothing.
+  bool is_orphan() const { return run_.is_orphan(); }
+  // An error of ours: nothing more is followed, and the program goes on.
+  void give_up(const char* why) noexcept { run_.give_up(why); }
+  // Why it was given up; empty if it was not.
+  std::string why_given_up() const { return run_.why_given_up(); }
+  // What the reader of the tape must know of how it was made.
+  void diagnose(const std::string& code, const std::string& message);
 
   // The name is for the tape; it may change until the next call.
   ModuleNumber add_module();
@@ -104,12 +112,15 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
   void tell_backward(NoteKind kind, ModuleNumber module);
   void follow_backward();
   void finish_backward(std::uint32_t thread, const std::vector<ModuleNumber>& ends);
+  // Inside the program's own backward, or where an object ends: nothing comes out of it.
+  template <class Work>
+  void try_to(const Work& work) noexcept;
 
   const TrackerOptions options_;
   TrackedRun run_;
   // The last thread and backward that were followed: most hooks need not ask further.
   std::atomic<std::uint64_t> last_followed_{0};
-  bool running_ = false, outputs_ = false;
+  std::atomic<bool> running_{false}, outputs_{false};
 };
 
 }  // namespace tidemark::recorder

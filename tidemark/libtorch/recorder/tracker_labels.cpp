@@ -149,6 +149,7 @@ void Tracker::forget(StorageKey key) {
 }
 
 std::optional<Tracker::Known> Tracker::find(const c10::StorageImpl& storage) {
+  if (is_orphan()) return std::nullopt;
   const Quiet quiet;
   const StorageKey key = key_of(storage);
   const Attribution& attribution = attribution_here();

@@ -1,0 +1,38 @@
+"""A method of PyTorch's that is another one for as long as somebody needs that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tidemark.recording.fork_safe_lock import ForkSafeLock
+
+
+class ReplacedMethod:
+    """`make` is given the original, and returns what stands in its place from the first start to the
+    last stop."""
+
+    def __init__(self, owner: Any, name: str, make: Callable[[Any], Any]) -> None:
+        self._owner, self._name, self._make = owner, name, make
+        self._starts = 0
+        self._lock = ForkSafeLock()
+        self._original: Any = None
+        self._is_inherited = False
+
+    def start(self) -> None:
+        with self._lock:
+            if self._starts == 0:
+                self._original = getattr(self._owner, self._name)
+                self._is_inherited = self._name not in vars(self._owner)
+                setattr(self._owner, self._name, self._make(self._original))
+            self._starts += 1
+
+    def stop(self) -> None:
+        with self._lock:
+            self._starts -= 1
+            if self._starts > 0:
+                return
+            if self._is_inherited:
+                delattr(self._owner, self._name)
+            else:
+                setattr(self._owner, self._name, self._original)
