@@ -60,6 +60,6 @@ def test_a_run_that_we_ended_says_so(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "tidemark", "record", "--steps", "2", "--save", "run.tape",
                     str(script)], cwd=tmp_path, check=True, capture_output=True,
                    env={"PYTHONPATH": folder, "RANK": "1", "WORLD_SIZE": "2"})
-    meta = tidemark.open(tmp_path / "run.tape").meta
+    meta = tidemark.open(tmp_path / "run.rank1.tape").meta
     assert (meta["run.ended"], meta["run.steps"]) == ("steps", "2")
     assert (meta["run.rank"], meta["run.world_size"]) == ("1", "2")
