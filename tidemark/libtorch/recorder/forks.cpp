@@ -12,12 +12,15 @@ namespace {
 
 constinit std::array<std::mutex*, 6> g_locks{};
 
+// A program that links a part of the recorder has a part of the locks.
 void before_fork() {
-  for (std::mutex* const lock : g_locks) lock->lock();
+  for (std::mutex* const lock : g_locks)
+    if (lock) lock->lock();
 }
 
 void after_fork() {
-  for (std::size_t i = g_locks.size(); i-- > 0;) g_locks[i]->unlock();
+  for (std::size_t i = g_locks.size(); i-- > 0;)
+    if (g_locks[i]) g_locks[i]->unlock();
 }
 
 void after_fork_in_child() {
