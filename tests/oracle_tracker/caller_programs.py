@@ -166,11 +166,18 @@ def fsdp_display() -> str:
 
 
 def one_millisecond_each() -> None:
-    """The cost models want a GPU; each operator costs the same here, so that runtimes count them."""
+    """The cost models want a GPU; each operator costs the same here, so that runtimes count them.
+
+    SACEstimator knows a storage by its address, also after its death: results live on, so that no
+    storage is taken for an older one and what it finds does not hang on the process's heap.
+    """
     from torch.distributed._tools.runtime_estimator import RuntimeEstimator
 
+    results = []
+
     def estimate(cls: Any, func: Any, args: Any, kwargs: Any) -> Any:
-        return func(*args, **(kwargs or {})), 1.0
+        results.append(func(*args, **(kwargs or {})))
+        return results[-1], 1.0
 
     RuntimeEstimator._roofline_estimate = classmethod(estimate)
 
