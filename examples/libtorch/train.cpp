@@ -48,10 +48,10 @@ int main(int argc, char** argv) {
   for (const DeviceBytes& device : live.peak()) {
     std::printf("%s: peak %lld bytes\n", device.device.c_str(),
                 static_cast<long long>(device.row.total));
-    for (std::size_t i = 0; i < device.row.bytes.size(); ++i)
-      if (device.row.bytes[i] != 0)
-        std::printf("  %-15s %lld\n",
-                    std::string(name_of(tidemark::attribution::kRowCategories[i])).c_str(),
-                    static_cast<long long>(device.row.bytes[i]));
+    std::size_t slot = 0;
+    for (const auto& one : tidemark::attribution::kMemTracker.categories())
+      if (const std::int64_t bytes = device.row.bytes[slot++]; bytes != 0)
+        std::printf("  %-15s %lld\n", std::string(name_of(one.category)).c_str(),
+                    static_cast<long long>(bytes));
   }
 }

@@ -17,29 +17,20 @@
 #include "tidemark/engine/base/byte_stream.h"
 #include "tidemark/engine/tape/file_writer.h"
 #include "tidemark/engine/tape/text_writer.h"
+#include "tidemark/libtorch/attribution/run_file.h"
 #include "tidemark/libtorch/phantom/device/cuda_hooks.h"
 #include "tidemark/libtorch/phantom/device/phantom_tensor.h"
 #include "tidemark/libtorch/phantom/log/session.h"
 #include "tidemark/libtorch/phantom/log/where.h"
 #include "tidemark/libtorch/phantom/values/known_bytes.h"
-#include "tidemark/libtorch/run_file.h"
 
 namespace py = pybind11;
 
 namespace tidemark::phantom {
 namespace {
 
-// The file a run is written to as it goes, so that a killed run leaves what it had.
-// All of it is in memory, too, so what the disk does not take need not be kept.
-// Text cannot be written as it goes: it comes at the end.
-struct SavedRun {
-  explicit SavedRun(const std::string& path) : file(path, 0) {
-    if (!path.ends_with(".txt")) writer.emplace(file);
-  }
-  RunFile file;
-  std::optional<TapeWriter> writer;
-};
-std::unique_ptr<SavedRun> g_saved;
+// Text cannot be written as the run goes: it comes at the end.
+std::unique_ptr<RunFile> g_text;
 std::string g_save_problem;
 
 OnValue on_value_named(const std::string& name) {
@@ -61,12 +52,13 @@ void open_run(int gpus, const std::string& gpu_name, std::int64_t memory_bytes, 
   options.cuda_choices = cuda_choices;
   options.memo = memo;
   options.kernels = kernels;
-  auto saved = save.empty() ? nullptr : std::make_unique<SavedRun>(save);
+  const bool is_text = save.ends_with(".txt");
+  auto text = is_text ? std::make_unique<RunFile>(save, 0) : nullptr;
+  options.tape = is_text ? "" : save;
   open_session(options);
   set_source_finder(&find_python_source);
-  g_saved = std::move(saved);
+  g_text = std::move(text);
   g_save_problem.clear();
-  if (g_saved && g_saved->writer) storage_log()->spill_to(*g_saved->writer);
 }
 
 void close_run() {
@@ -78,16 +70,16 @@ void close_run() {
 // Ends the tape, and hands it out as its file would have it.
 py::bytes finish_run() {
   const Tape tape = storage_log()->finish();
-  if (g_saved && !g_saved->writer) {
+  if (g_text) {
     const std::string text = write_tape_text(tape);
-    g_saved->file.write(std::as_bytes(std::span(text)));
+    g_text->write(std::as_bytes(std::span(text)));
   }
   Diagnostics diagnostics = tape.diagnostics();
-  if (g_saved) g_save_problem = g_saved->file.problem();
+  g_save_problem = g_text ? g_text->problem() : storage_log()->file_problem();
   if (!g_save_problem.empty())
     diagnostics.add("tape-cut", Severity::Warning, "",
                     "the tape's file was not written to its end: " + g_save_problem);
-  g_saved.reset();
+  g_text.reset();
   MemorySink sink;
   write_tape(tape, diagnostics, sink);
   return {reinterpret_cast<const char*>(sink.bytes().data()), sink.bytes().size()};
@@ -123,7 +115,7 @@ std::string certainty(std::uintptr_t cdata) {
 void relabel(std::uintptr_t cdata, Category category, ScopeId scope) {
   const StorageRecord* record = record_of(storage_at(cdata));
   StorageLog* log = record ? storage_log(record->session) : nullptr;
-  if (log) log->relabel(record->id, category, scope);
+  if (log) log->relabel(record->key, category, scope);
 }
 
 void label(std::uintptr_t cdata, const std::string& category, std::int64_t scope) {
@@ -195,16 +187,14 @@ PYBIND11_MODULE(_phantom, m) {
   });
   m.def("counters", &counters);
   m.def("reset_peak", [](int d) { storage_log()->reset_peak(static_cast<c10::DeviceIndex>(d)); });
-  m.def("settle_storage",
-        [](std::uintptr_t cdata) { settle_size(storage_at(cdata), current_place()); });
+  m.def("settle_storage", [](std::uintptr_t cdata) { settle_size(storage_at(cdata)); });
   m.def("label", &label, py::arg("cdata"), py::arg("category"), py::arg("scope") = -1);
   m.def("label_input", [](std::uintptr_t cdata) {
     const StorageRecord* record = record_of(storage_at(cdata));
     StorageLog* log = record ? storage_log(record->session) : nullptr;
-    if (log && log->category_of(record->id) == Category::Unknown)
-      log->relabel(record->id, Category::Input);
+    if (log) log->take_input(record->key);
   });
-  m.def("scope", [](const std::string& path) { return storage_log()->scope(path).value; });
+  m.def("scope", [](const std::string& path) { return storage_log()->module(path).value; });
   bind_module_hooks(m);
   m.def("certainty", &certainty);
   // The number of a phantom storage's device; -1 for a storage that is no phantom's.
@@ -212,11 +202,11 @@ PYBIND11_MODULE(_phantom, m) {
     const StorageRecord* record = record_of(storage_at(cdata));
     return record ? static_cast<int>(record->device) : -1;
   });
-  m.def("enter_optimizer", [] { enter_optimizer(*storage_log()); });
-  m.def("leave_optimizer", [] { leave_optimizer(*storage_log()); });
+  m.def("enter_optimizer", [] { storage_log()->begin_optimizer(); });
+  m.def("leave_optimizer", [] { storage_log()->end_optimizer(); });
   m.def("has_born_in_optimizer", [] { return storage_log()->has_born_in_optimizer(); });
-  m.def("steps_done", [] { return steps_done(*storage_log()); });
-  m.def("step", [] { return storage_log()->step(); });
+  m.def("steps_done", [] { return storage_log()->steps_done(); });
+  m.def("step", [] { return storage_log()->steps_begun(); });
   m.def("ops", [] { return run_counts().ops; });
   m.def("memo_hits", [] { return run_counts().memo_hits; });
   m.def("out_of_memory", &out_of_memory);

@@ -11,7 +11,8 @@ namespace py = pybind11;
 namespace tidemark::phantom {
 namespace {
 
-// Modules by address, while they live. Only touched with Python's lock held.
+// Modules by address, while they live; those without a scope only call others, and are not
+// followed. Only touched with Python's lock held.
 std::unordered_map<PyObject*, ScopeId> g_modules;
 py::object* g_meet = nullptr;         // meet(module): names it and what is below
 py::object* g_take_inputs = nullptr;  // take_inputs(inputs) of an outermost call
@@ -33,14 +34,17 @@ void before(PyObject* module, std::span<PyObject* const> args) {
     (*g_meet)(py::handle(module));
     found = g_modules.find(module);
   }
-  if (found == g_modules.end()) return;
-  if (!current_module() && g_take_inputs) take_inputs(args);
+  if (found == g_modules.end() || !found->second) return;
+  if (!current_module()) {
+    begin_step_of_module();
+    if (g_take_inputs) take_inputs(args);
+  }
   begin_module(found->second);
 }
 
 void after(PyObject* module) {
   const auto found = g_modules.find(module);
-  if (found != g_modules.end()) end_module(found->second);
+  if (found != g_modules.end() && found->second) end_module(found->second);
 }
 
 void forget_all() {
@@ -57,8 +61,9 @@ void bind_module_hooks(py::module_& m) {
     set_callback(g_take_inputs, std::move(take_inputs));
   });
   m.def("unwatch_modules", &forget_all);
-  m.def("remember_module",
-        [](py::handle module, ScopeId::rep scope) { g_modules[module.ptr()] = ScopeId(scope); });
+  m.def("remember_module", [](py::handle module, std::int64_t scope) {
+    g_modules[module.ptr()] = scope < 0 ? ScopeId() : ScopeId(static_cast<ScopeId::rep>(scope));
+  });
   m.def("forget_module",
         [](std::uintptr_t id) { g_modules.erase(reinterpret_cast<PyObject*>(id)); });
   // Stands in for torch.nn.Module's method that calls forward: hooks on all modules would send

@@ -64,6 +64,11 @@ void ModuleCalls::remember(py::handle module, ModuleNumber number) {
   known.is_ready = true;
 }
 
+void ModuleCalls::ignore(py::handle module) {
+  Module& known = modules_[module.ptr()];
+  known.is_ready = known.is_ignored = true;
+}
+
 void ModuleCalls::forget(std::uintptr_t module) {
   modules_.erase(reinterpret_cast<PyObject*>(module));
 }
@@ -90,7 +95,7 @@ void ModuleCalls::begin(PyObject* module, PyObject* inputs) {
     prepare(py::handle(module));
     known = find(module);
   }
-  if (!known) return;
+  if (!known || known->is_ignored) return;
   ++known->open;
   known->raised_before = handled_exception();
   tracker_->begin_forward(known->number, tensors_in(inputs, Wrappers::OpenAndKeep));
@@ -99,7 +104,7 @@ void ModuleCalls::begin(PyObject* module, PyObject* inputs) {
 void ModuleCalls::end(PyObject* module, PyObject* outputs) {
   if (!prepare_ || !tracker_->is_running() || is_compiled()) return;
   Module* const known = find(module);
-  if (!known) return;
+  if (!known || known->is_ignored) return;
   const PyObject* const raised = handled_exception();
   const bool failed = outputs == Py_None && raised && raised != known->raised_before;
   known->raised_before = nullptr;
@@ -211,6 +216,7 @@ void bind_hooks(py::module_& m) {
       .def("start", &ModuleCalls::start)
       .def("stop", &ModuleCalls::stop)
       .def("remember", &ModuleCalls::remember)
+      .def("ignore", &ModuleCalls::ignore)
       .def("forget", &ModuleCalls::forget)
       .def("prepare_again", &ModuleCalls::prepare_again)
       .def("set_wary", &ModuleCalls::set_wary)

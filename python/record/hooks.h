@@ -23,6 +23,8 @@ class ModuleCalls {
 
   // The module is known by this number from here on, and its next call is as usual.
   void remember(pybind11::handle module, ModuleNumber number);
+  // The module only calls another: nobody hears of its calls.
+  void ignore(pybind11::handle module);
   void forget(std::uintptr_t module);
   // Every module is prepared again.
   void prepare_again();
@@ -40,7 +42,7 @@ class ModuleCalls {
   struct Module {
     ModuleNumber number = 0;
     int open = 0;
-    bool is_ready = false;
+    bool is_ready = false, is_ignored = false;
     const PyObject* raised_before = nullptr;  // only compared
   };
   Module* find(PyObject* module);

@@ -23,7 +23,7 @@ namespace py = pybind11;
 namespace tidemark::recorder {
 namespace {
 
-using attribution::ModuleState;
+using attribution::Moment;
 
 c10::StorageImpl& storage_at(std::uintptr_t cdata) {
   return *reinterpret_cast<c10::StorageImpl*>(cdata);
@@ -36,13 +36,14 @@ Category category_of_name(const std::string& name) {
 }
 
 // [(device, [bytes by category..., total]), ...] of the devices that have something.
-py::list rows_to_python(const Rows& rows) {
+py::list rows_to_python(const Rows& rows, const attribution::Scheme& scheme) {
   py::list all;
   for (std::size_t number = 0; number < rows.size(); ++number) {
     const attribution::Row& row = rows[number];
     if (row.total == 0) continue;
     py::list bytes;
-    for (const std::int64_t one : row.bytes) bytes.append(one);
+    for (std::size_t slot = 0; slot < scheme.categories().size(); ++slot)
+      bytes.append(row.bytes[slot]);
     bytes.append(row.total);
     all.append(
         py::make_tuple(Recorder::instance().device_name(static_cast<std::uint8_t>(number)), bytes));
@@ -50,15 +51,30 @@ py::list rows_to_python(const Rows& rows) {
   return all;
 }
 
-// [(number of the state, [rows of each call]), ...] in the order the states were first seen.
+std::string_view name_of(const attribution::Scheme& scheme, Moment moment) {
+  const auto states = scheme.states();
+  return std::find_if(states.begin(), states.end(),
+                      [&](const attribution::MomentName& one) { return one.moment == moment; })
+      ->name;
+}
+
+// The categories of a scheme: [(its name for it, ours), ...] in the order of rows.
+py::list categories_of(const attribution::Scheme& scheme) {
+  py::list all;
+  for (const attribution::CategoryName& one : scheme.categories())
+    all.append(py::make_tuple(one.name, tidemark::name_of(one.category)));
+  return all;
+}
+
+// [(state, [rows of each call]), ...] in the order the states were first seen.
 py::list stats_to_python(Tracker& tracker, ModuleNumber module) {
   const attribution::ModuleStats stats = tracker.stats(module);
   py::list all;
-  for (const ModuleState state : stats.order) {
+  for (const Moment state : stats.order) {
     py::list calls;
     for (const Rows& rows : stats.snapshots[static_cast<std::size_t>(state)])
-      calls.append(rows_to_python(rows));
-    all.append(py::make_tuple(static_cast<int>(state), calls));
+      calls.append(rows_to_python(rows, tracker.scheme()));
+    all.append(py::make_tuple(name_of(tracker.scheme(), state), calls));
   }
   return all;
 }
@@ -151,12 +167,12 @@ py::object out_of_memory(Tracker& tracker) {
   const auto found = tracker.last_out_of_memory();
   if (!found) return py::none();
   py::list largest;
-  for (const LiveStorage& one : found->largest)
+  for (const attribution::LiveStorage& one : found->largest)
     largest.append(py::make_tuple(one.bytes, one.device, one.category, one.scope));
   py::dict what;
   what["wanted_bytes"] = found->wanted;
   what["device"] = found->device;
-  what["rows"] = rows_to_python(found->rows);
+  what["rows"] = rows_to_python(found->rows, tracker.scheme());
   what["largest"] = largest;
   what["open_modules"] = found->open_modules;
   return what;
@@ -218,12 +234,16 @@ void bind_tracker(py::module_& m) {
       .def("forget", &Tracker::forget)
       .def("find", &find)
       .def("resized", &resized)
-      .def("current", [](Tracker& tracker) { return rows_to_python(tracker.current()); })
-      .def("peak", [](Tracker& tracker) { return rows_to_python(tracker.peak()); })
+      .def_property_readonly("categories",
+                             [](const Tracker& tracker) { return categories_of(tracker.scheme()); })
+      .def("current",
+           [](Tracker& tracker) { return rows_to_python(tracker.current(), tracker.scheme()); })
+      .def("peak",
+           [](Tracker& tracker) { return rows_to_python(tracker.peak(), tracker.scheme()); })
       .def("stats", &stats_to_python)
       .def("local_peak",
            [](Tracker& tracker, ModuleNumber module) {
-             return rows_to_python(tracker.local_peak(module));
+             return rows_to_python(tracker.local_peak(module), tracker.scheme());
            })
       .def("has_stats", &Tracker::has_stats)
       .def("last_call",

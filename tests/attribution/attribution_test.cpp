@@ -21,7 +21,7 @@ Note note(NoteKind kind, StorageKey key = 0, std::int64_t bytes = 0, int flags =
 }
 
 std::int64_t bytes(const Rows& rows, Category category) {
-  return rows.size() ? rows[0].bytes[slot_of(category)] : 0;
+  return rows.size() ? rows[0].bytes[kMemTracker.slot_of(category)] : 0;
 }
 std::int64_t total(const Rows& rows) { return rows.size() ? rows[0].total : 0; }
 
@@ -251,12 +251,12 @@ TEST(ModuleBook, RecordsTheStatesOfACall) {
   book.begin_backward(module, 0);
   book.end_backward(module);
   const ModuleStats& stats = book.stats(module);
-  const std::vector<ModuleState> order = {ModuleState::PeakForward, ModuleState::PreForward,
-                                          ModuleState::PostForward, ModuleState::PeakBackward,
-                                          ModuleState::PreBackward, ModuleState::PostBackward};
+  const std::vector<Moment> order = {Moment::PeakForward, Moment::PreForward,
+                                     Moment::PostForward, Moment::PeakBackward,
+                                     Moment::PreBackward, Moment::PostBackward};
   EXPECT_EQ(stats.order, order);
-  EXPECT_EQ(total(stats.snapshots[static_cast<int>(ModuleState::PeakForward)][0]), 100);
-  EXPECT_EQ(total(stats.snapshots[static_cast<int>(ModuleState::PostForward)][0]), 0);
+  EXPECT_EQ(total(stats.snapshots[static_cast<int>(Moment::PeakForward)][0]), 100);
+  EXPECT_EQ(total(stats.snapshots[static_cast<int>(Moment::PostForward)][0]), 0);
   EXPECT_FALSE(book.is_active(module));
 }
 

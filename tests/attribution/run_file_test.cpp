@@ -1,5 +1,5 @@
 // The file of a run: full disks, files that cannot be read back, and tapes that go on.
-#include "tidemark/libtorch/run_file.h"
+#include "tidemark/libtorch/attribution/run_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -39,13 +39,13 @@ def test_a_script_is_recorded_and_reported(tmp_path: Path) -> None:
     run = record(tmp_path, "--save", "run.tape", "SCRIPT", "--flag")
     assert run.returncode == 0, run.stderr
     assert "By module" in run.stdout
-    assert "Sequential" in run.stdout
+    assert "model" in run.stdout
     assert "step 4 ['--flag']" in run.stderr
     tape = tidemark.open(str(tmp_path / "run.tape"))
     assert not list(tidemark.verify(tape))
     parameters = (32 * 64 + 64 + 64 * 32 + 32) * 4
     scopes = {scope.path: scope for scope in tape.scopes().scopes}
-    assert scopes["Sequential"].parameter_bytes == parameters
+    assert scopes["model"].parameter_bytes == parameters
 
 
 def test_workspace_is_told_apart_on_request(tmp_path: Path) -> None:

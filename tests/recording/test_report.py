@@ -73,6 +73,6 @@ def test_the_command_tells_what_the_saved_tape_tells(tmp_path: Path, flag: str) 
         assert json.loads(run.stdout)["peak"]["devices"][0]["owners"] == peak["owners"]
         return
     owned = sum(one["allocated_bytes"] for one in peak["owners"] if one["scope"])
-    (line,) = [one for one in run.stdout.split("\n") if one.startswith("  Sequential  ")
+    (line,) = [one for one in run.stdout.split("\n") if one.startswith("  model  ")
                and "KiB" in one]
     assert f"  {owned / 1024:.2f} KiB  " in line

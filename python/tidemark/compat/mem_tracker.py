@@ -64,23 +64,7 @@ class _ModState(_State):
     PEAK_BW = "Peak-Backward"
 
 
-# The order of the states and of the categories in C++.
-_STATES = (
-    _ModState.PRE_FW,
-    _ModState.POST_FW,
-    _ModState.PEAK_FW,
-    _ModState.PRE_BW,
-    _ModState.PRE_FW_AC,
-    _ModState.POST_FW_AC,
-    _ModState.POST_BW,
-    _ModState.PEAK_BW,
-)
 _KEYS = (*_MemRefType, _TOTAL_KEY)
-_CATEGORIES = dict(zip(
-    _MemRefType,
-    ("Parameter", "Buffer", "Gradient", "Activation", "Temporary", "OptimizerState", "Other"),
-    strict=True,
-))
 
 
 def _snapshot_of(rows: list[tuple[str, list[int]]]) -> Snapshot:
@@ -135,7 +119,7 @@ class _TrackedModMemStats(_ModMemStats):
     @property
     def snapshots(self) -> dict[_ModState, list[Snapshot]]:  # type: ignore[override]
         return {
-            _STATES[state]: [_snapshot_of(rows) for rows in calls]
+            _ModState(state): [_snapshot_of(rows) for rows in calls]
             for state, calls in self._tracker.stats(self._number)
         }
 
@@ -189,8 +173,9 @@ class MemTracker(ToldMemory):  # type: ignore[no-untyped-call]
     def __init__(self) -> None:
         super().__init__(_MemRefType)
         self._tracker = _recorder.Tracker(as_pytorch=True)
-        self._follower = Follower(self._tracker, self._meet)
+        self._follower = Follower(self._tracker, self._meet, as_pytorch=True)
         self._follower.labels_arriving = True
+        self._categories = {_MemRefType(name): ours for name, ours in self._tracker.categories}
         self._mod_tracker = _ModulesRunning(self._follower)
         self._memory_tracking: Any = WeakIdKeyDictionary()
         self._depth = 0
@@ -267,7 +252,7 @@ class MemTracker(ToldMemory):  # type: ignore[no-untyped-call]
         storages = storages_of(t)
         if update_existing and any(self._tracker.find(one._cdata) is None for one in storages):
             raise KeyError("No existing winfo found")
-        self._follower.label(t, _CATEGORIES[_MemRefType(reftype)])
+        self._follower.label(t, self._categories[_MemRefType(reftype)])
         return {_WeakRefInfo(one.size(), 1, t.device, reftype) for one in storages}
 
     def _meet(self, module: FollowedModule, name: str) -> _ModMemStats:

@@ -16,7 +16,7 @@ from torch.utils._pytree import tree_leaves
 
 from tidemark.recording.hook_tables import GlobalHooks
 from tidemark.recording.library import _recorder
-from tidemark.recording.names import ModuleNames
+from tidemark.recording.pytorch_names import PyTorchNames
 
 __all__ = ["ModTracker"]
 
@@ -31,7 +31,7 @@ class ModTracker:
 
     def __init__(self) -> None:
         self.parents = {"Global"}
-        self._names = ModuleNames()
+        self._names = PyTorchNames()
         self._running: dict[str, int] = {}
         self._hooks: dict[str, Hook | None] = dict.fromkeys(_HOOKS)
         self._ends: list[tuple[weakref.ref[nn.Module], Hook]] = []

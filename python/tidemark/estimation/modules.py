@@ -14,16 +14,18 @@ from torch import nn
 from torch.utils.weak import WeakIdKeyDictionary
 
 from tidemark.estimation.labels import label, label_tensors
-from tidemark.root_names import RootNames
+from tidemark.module_names import ModuleNames, wrapped_by
 from tidemark.virtual_cuda.library import library
 from tidemark.virtual_cuda.patches import Patches
+
+NO_SCOPE = -1  # of a module whose calls are not followed
 
 
 class ModuleCalls:
     """Watches every module; the outermost one that is called gives its tree the names."""
 
     def __init__(self) -> None:
-        self._roots = RootNames()
+        self._names = ModuleNames()
         self._hooked = WeakIdKeyDictionary()  # parameters
         self._patches = Patches()
 
@@ -42,10 +44,9 @@ class ModuleCalls:
 
     def _name_tree(self, root: nn.Module) -> None:
         """Names every module below, anew where it was a root of its own before."""
-        name = self._roots.new_name(root)
-        for path, module in root.named_modules():
-            scope = library().scope(f"{name}.{path}" if path else name)
-            library().remember_module(module, scope)
+        for path, module in self._names.name_tree(root):
+            scope = library().scope(path)
+            library().remember_module(module, NO_SCOPE if wrapped_by(module) else scope)
             weakref.finalize(module, library().forget_module, id(module)).atexit = False
             for parameter in module.parameters(recurse=False):
                 label(parameter, "Parameter", scope)

@@ -15,12 +15,13 @@ from typing import Any
 import torch
 from torch import nn, optim
 
+from tidemark.module_names import ModuleNames, wrapped_by
 from tidemark.optimizer_steps import state_tensors, steps_under_way
 from tidemark.recording.gpu_births import hear_gpus
 from tidemark.recording.hook_tables import GlobalHooks
 from tidemark.recording.library import _recorder, inner_tensors
 from tidemark.recording.made_storages import MadeStorages
-from tidemark.recording.names import ModuleNames
+from tidemark.recording.pytorch_names import PyTorchNames
 from tidemark.recording.resizes import ResizeFollower
 from tidemark.recording.telling import warn
 
@@ -40,16 +41,17 @@ class FollowedModule:
 class Follower:
     """Hooks for one tracker; `meet` makes the statistics of a module that has none."""
 
-    def __init__(self, tracker: Any, meet: Callable[[FollowedModule, str], Any]) -> None:
+    def __init__(self, tracker: Any, meet: Callable[[FollowedModule, str], Any],
+                 *, as_pytorch: bool) -> None:
         self.tracker = tracker
-        self.names = ModuleNames()
+        self.names = PyTorchNames() if as_pytorch else ModuleNames()
+        self._as_pytorch = as_pytorch
         self._meet = meet
         self.calls = _recorder.ModuleCalls(tracker)
         self._gradient_hook = _recorder.gradient_hook(tracker)
         self._accumulated_hook = _recorder.accumulated_hook(tracker)
         self._modules: dict[int, FollowedModule] = {}
         self._hooked: dict[int, tuple[Any, tuple[Any, ...]]] = {}
-        self.names_owners = False
         self.labels_arriving = False  # gradients, before they are accumulated
         self.on_step: Callable[[optim.Optimizer], None] = lambda optimizer: None
         self._in_step = False
@@ -141,6 +143,9 @@ class Follower:
         known = self.followed(module)
         if not known.is_labelled:
             self._label_tree(module)
+        if not self._as_pytorch and wrapped_by(module) is not None:
+            self.calls.ignore(module)
+            return
         if known.stats is None:
             known.stats = self._meet(known, self.names.name_of(module))
         if self._in_step and not steps_under_way():
@@ -191,7 +196,7 @@ class Follower:
 
     def label_module(self, module: nn.Module, *, hook_gradients: bool) -> None:
         """Labels parameters, their gradients and buffers."""
-        if self.names_owners:
+        if not self._as_pytorch:
             self._label_own(module)
         parameters = list(module.parameters())
         self.label(parameters, "Parameter")
@@ -205,7 +210,11 @@ class Follower:
         """Labels what each module has itself, under its name."""
         self.names.name_of(module)
         for one in module.modules():
-            self.tracker.set_owner(self.names.find(one) or "")
+            name = self.names.find(one) or ""
+            known = self._modules.get(id(one))
+            if known is not None and known.stats is not None:
+                self.tracker.set_name(known.number, name)
+            self.tracker.set_owner(name)
             self.label(list(one.parameters(recurse=False)), "Parameter")
             self.label(list(one.buffers(recurse=False)), "Buffer")
         self.tracker.set_owner("")

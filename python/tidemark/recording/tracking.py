@@ -51,8 +51,7 @@ class Tracking:
         self._told_unsaved = False
         self.tell: Callable[[str], None] = warn_user  # what a full disk did
         self._tracker = _recorder.Tracker(tape=str(self.path), operators=operators)
-        self._follower = Follower(self._tracker, self._meet)
-        self._follower.names_owners = True
+        self._follower = Follower(self._tracker, self._meet, as_pytorch=False)
         self._depth = 0
         self._started = 0.0
         self._tape: tidemark.Tape | None = None

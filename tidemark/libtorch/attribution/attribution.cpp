@@ -54,16 +54,22 @@ StorageNumber Attribution::add_storage(StorageKey key, std::int64_t bytes, std::
     number = free_.back();
     free_.pop_back();
   }
-  storages_[number] = {
-      key,  accounted(bytes, device), moment_ + 1, Category::Unknown, State::Outside, device, 0,
-      false};
+  storages_[number] = {.key = key,
+                       .bytes = accounted(bytes, device),
+                       .moment = moment_ + 1,
+                       .state = State::Outside,
+                       .device = device,
+                       .optimizer_step = optimizer_steps_};
+  ++born_in_optimizer_;
   index_.put(key, number);
   return number;
 }
 
 void Attribution::forget(StorageNumber number) {
   Storage& storage = storages_[number];
-  if (storage.state == State::Counted) row(storage.device).add(storage.category, -storage.bytes);
+  if (storage.state == State::Counted)
+    row(storage.device).add(scheme_.slot_of(storage.category), -storage.bytes);
+  born_in_optimizer_ -= storage.optimizer_step == optimizer_steps_;
   index_.erase(storage.key);
   storage.state = State::Free;
   free_.push_back(number);
@@ -74,7 +80,7 @@ void Attribution::count(StorageNumber number, Category category) {
   storage.state = State::Counted;
   storage.category = category;
   storage.moment = moment_ + 1;
-  row(storage.device).add(category, storage.bytes);
+  row(storage.device).add(scheme_.slot_of(category), storage.bytes);
   rise(storage.device);
 }
 
@@ -92,18 +98,34 @@ void Attribution::born(const Note& note) {
   const bool inside = note.has(kInsideOperator) && !note.has(kOfNumber);
   storages_[number].state = inside ? State::Inside : State::Outside;
   storages_[number].flags = note.flags;
-  if (rules_.count_at_birth) return count_now(number, note);
+  storages_[number].is_of_module = here.modules_open > 0;
+  if (rules_.count_at_birth) return count_now(number, note, category_now(here, note.flags));
   if (inside && here.inside.empty()) settle_other_side(here);
   if (inside) here.inside.push_back(number);
   if (!inside && rules_.count_outside_operators) here.outside.push_back(number);
-  if (listener_) listener_->allocated(number, note);
+  if (listener_) listener_->allocated(number, note, phase_now(here, note.flags));
 }
 
-void Attribution::count_now(StorageNumber number, const Note& note) {
-  const Category category = category_now(thread(note.thread), note.flags);
+void Attribution::count_now(StorageNumber number, const Note& note, Category category) {
   count(number, category);
-  if (listener_) listener_->born(number, note, category);
+  if (listener_)
+    listener_->born(number, note, category, phase_now(thread(note.thread), note.flags));
   sample(note.has(kInBackward));
+}
+
+void Attribution::moved(StorageKey old, const Note& note) {
+  if (!accepts_births_) return;
+  const Category category = category_of(old).value_or(Category::Unknown);
+  count_now(add_storage(note.key, note.bytes, note.device), note, category);
+}
+
+void Attribution::take_input(StorageKey key) {
+  const StorageNumber number = index_.find(key);
+  if (number == KeyIndex::kNone || storages_[number].is_of_module) return;
+  const Storage& storage = storages_[number];
+  const bool is_made_for_it =
+      storage.category == Category::Unknown || storage.category == Category::Activation;
+  if (storage.state == State::Counted && is_made_for_it) relabel(key, Category::Input);
 }
 
 // Takes a storage from the list that it waits in. What dies young is near the end of it.
@@ -262,14 +284,27 @@ void Attribution::leave_all_operators() {
   for (Thread& thread : threads_) settle_inside(thread);
 }
 
-// What an optimizer makes is scratch until its step is over and its state can be looked at.
-Category Attribution::category_now(const Thread& thread, std::uint8_t flags) const {
+Phase Attribution::phase_now(const Thread& thread, std::uint8_t flags) const {
   const bool grad_mode = (flags & kGradMode) && !thread.creates_graph;
   if (flags & kInBackward)
-    return thread.recomputing || (rules_.recompute_by_grad_mode && grad_mode) ? Category::Activation
-                                                                              : Category::Temporary;
-  if (thread.in_optimizer && thread.modules_open == 0) return Category::Temporary;
-  return Category::Activation;
+    return thread.recomputing || (rules_.recompute_by_grad_mode && grad_mode) ? Phase::Recompute
+                                                                              : Phase::Backward;
+  if (thread.modules_open > 0) return Phase::Forward;
+  if (thread.in_optimizer) return Phase::Optimizer;
+  return has_steps_ || !rules_.knows_steps ? Phase::Forward : Phase::Other;
+}
+
+// What an optimizer makes is scratch until its step is over and its state can be looked at.
+Category Attribution::category_now(const Thread& thread, std::uint8_t flags) const {
+  if (flags & kOfGradient) return Category::Gradient;
+  switch (phase_now(thread, flags)) {
+    case Phase::Forward:
+      return (flags & kOfNothing) && thread.modules_open == 0 ? Category::Input
+                                                              : Category::Activation;
+    case Phase::Recompute: return Category::Activation;
+    case Phase::Other: return Category::Unknown;
+    default: return Category::Temporary;
+  }
 }
 
 void Attribution::label(StorageKey key, std::int64_t bytes, std::uint8_t device,
@@ -291,9 +326,16 @@ void Attribution::label(StorageKey key, std::int64_t bytes, std::uint8_t device,
   }
   if (storage.category == category) return;
   if (category == Category::OptimizerState) correct_peak(storage);
-  row(storage.device).move(storage.category, category, storage.bytes);
+  row(storage.device)
+      .move(scheme_.slot_of(storage.category), scheme_.slot_of(category), storage.bytes);
   storage.category = category;
   if (listener_) listener_->relabelled(number, category);
+}
+
+void Attribution::relabel(StorageKey key, Category category) {
+  const StorageNumber number = index_.find(key);
+  if (number == KeyIndex::kNone) return;
+  label(key, storages_[number].bytes, storages_[number].device, category);
 }
 
 // A peak inside a step saw new optimizer state as scratch: nobody could know better then.
@@ -301,7 +343,8 @@ void Attribution::correct_peak(const Storage& storage) {
   const std::int64_t peak = peak_moment_[storage.device];
   if (storage.category != Category::Temporary || peak < optimizer_since_) return;
   if (storage.moment < optimizer_since_ || storage.moment > peak) return;
-  peak_[storage.device].move(Category::Temporary, Category::OptimizerState, storage.bytes);
+  peak_[storage.device].move(scheme_.slot_of(Category::Temporary),
+                             scheme_.slot_of(Category::OptimizerState), storage.bytes);
 }
 
 void Attribution::set_bytes(StorageKey key, std::int64_t bytes) {
@@ -312,7 +355,7 @@ void Attribution::set_bytes(StorageKey key, std::int64_t bytes) {
   if (change == 0) return;
   storage.bytes += change;
   if (storage.state == State::Counted) {
-    row(storage.device).add(storage.category, change);
+    row(storage.device).add(scheme_.slot_of(storage.category), change);
     rise(storage.device);
   }
   if (listener_) listener_->resized(number, bytes);
@@ -338,6 +381,8 @@ std::uint8_t Attribution::device_of(StorageKey key) const {
 void Attribution::begin_optimizer(std::uint32_t thread) {
   this->thread(thread).in_optimizer = true;
   optimizer_since_ = moment_ + 1;
+  born_in_optimizer_ = 0;
+  ++optimizer_steps_;
 }
 void Attribution::end_optimizer(std::uint32_t thread) { this->thread(thread).in_optimizer = false; }
 bool Attribution::in_optimizer(std::uint32_t thread) { return this->thread(thread).in_optimizer; }

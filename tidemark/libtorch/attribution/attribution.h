@@ -1,6 +1,6 @@
 // What every storage is now, by device and category, and the highest moments of windows of time.
 //
-// Notes of a live process come in; rows of bytes come out. A storage that is born inside an
+// Notes of a run come in; rows of bytes come out. A storage that is born inside an
 // operator counts when the operator ends, if it is still alive then; what dies before was
 // workspace. Where nobody tells of ends, whatever a thread notes outside of operators tells it:
 // all of them have ended. Not for several threads at once, and it knows neither torch nor Python.
@@ -29,6 +29,9 @@ struct Rules {
   // Storages count from their birth, and nobody tells when operators end: cheaper, but what lives
   // only inside an operator counts like its results.
   bool count_at_birth = false;
+  // Training steps are told: before the first one, outside of modules, nobody knows what a storage
+  // is for. Otherwise all of it is taken for activations, as PyTorch's tracker has it.
+  bool knows_steps = false;
 };
 
 // What each device rounds requests up to; 0 for exact bytes. Grows while it is read.
@@ -43,9 +46,10 @@ struct Window {
 
 class Attribution {
  public:
-  // `granularities` outlives the object.
-  explicit Attribution(Rules rules = {}, const Granularities* granularities = nullptr)
-      : rules_(rules), granularities_(granularities) {}
+  // `granularities` and `scheme` outlive the object.
+  explicit Attribution(Rules rules = {}, const Granularities* granularities = nullptr,
+                       const Scheme& scheme = kMemTracker)
+      : rules_(rules), granularities_(granularities), scheme_(scheme) {}
 
   void take(const Note& note);
   // No more births; deaths are still followed.
@@ -55,6 +59,14 @@ class Attribution {
 
   // Makes a storage known under this category, whatever it was before.
   void label(StorageKey key, std::int64_t bytes, std::uint8_t device, Category category);
+  // The same of a storage that is known; any other is left alone.
+  void relabel(StorageKey key, Category category);
+  // The same storage, in other memory: born at this note, it stays what it was. The death of the
+  // old memory is noted apart.
+  void moved(StorageKey old, const Note& note);
+  // A module is called from outside of all others with this storage, which no gradient was recorded
+  // for: what was made for it alone is the program's input.
+  void take_input(StorageKey key);
   // The same storage has another size now.
   void set_bytes(StorageKey key, std::int64_t bytes);
   // Of a storage that counts; else nothing.
@@ -62,10 +74,17 @@ class Attribution {
   std::optional<std::int64_t> bytes_of(StorageKey key) const;
   std::uint8_t device_of(StorageKey key) const;
 
+  // What a thread does, where a note has these flags.
+  Phase phase_now(std::uint32_t thread, std::uint8_t flags) {
+    return phase_now(this->thread(thread), flags);
+  }
+  void begin_step() { has_steps_ = true; }
   // The optimizer's step and recomputation, on one thread.
   void begin_optimizer(std::uint32_t thread);
   void end_optimizer(std::uint32_t thread);
   bool in_optimizer(std::uint32_t thread);
+  // Whether something that was born since the last begin_optimizer() is alive.
+  bool has_born_in_optimizer() const { return born_in_optimizer_ > 0; }
   void set_recomputing(std::uint32_t thread, bool recomputing);
   void set_creates_graph(std::uint32_t thread, bool creates_graph);
   void set_modules_open(std::uint32_t thread, int count);
@@ -78,6 +97,7 @@ class Attribution {
   void settle(std::uint32_t thread);
   // Looks whether this moment is a peak; operators do that when they end.
   void sample(bool in_backward);
+  const Scheme& scheme() const { return scheme_; }
   const Rows& current() const { return now_; }
   const Rows& peak() const { return peak_; }
   void reset_peak() { peak_ = now_; }
@@ -106,6 +126,8 @@ class Attribution {
     std::uint8_t device = 0;
     std::uint8_t flags = 0;  // of its birth, until it counts
     bool is_output = false;
+    bool is_of_module = false;         // it was born inside one
+    std::uint32_t optimizer_step = 0;  // the last that had begun at its birth
   };
   struct Thread {
     std::vector<StorageNumber> inside, outside;  // born, not yet counted
@@ -124,7 +146,7 @@ class Attribution {
   void settle_elsewhere(StorageNumber number);
   void settle_other_side(const Thread& here);
   void born(const Note& note);
-  void count_now(StorageNumber number, const Note& note);
+  void count_now(StorageNumber number, const Note& note, Category category);
   void died(const Note& note);
   void hand_on(Category category, Thread& thread);
   void output(const Note& note);
@@ -133,6 +155,7 @@ class Attribution {
   void settle_inside(Thread& thread);
   void age_outside(Thread& thread, std::uint8_t flags);
   void settle_outside(Thread& thread, Category category);
+  Phase phase_now(const Thread& thread, std::uint8_t flags) const;
   Category category_now(const Thread& thread, std::uint8_t flags) const;
   void correct_peak(const Storage& storage);
 
@@ -150,8 +173,9 @@ class Attribution {
 
   Rules rules_;
   const Granularities* granularities_;
+  const Scheme& scheme_;
   Listener* listener_ = nullptr;
-  bool accepts_births_ = true;
+  bool accepts_births_ = true, has_steps_ = false;
   KeyIndex index_;
   std::vector<Storage> storages_;
   std::vector<StorageNumber> free_;
@@ -160,6 +184,8 @@ class Attribution {
   Rows now_, peak_;
   std::vector<std::int64_t> peak_moment_;
   std::int64_t optimizer_since_ = 0;
+  std::uint32_t optimizer_steps_ = 0;   // that have begun
+  std::int64_t born_in_optimizer_ = 0;  // since the last began, and alive
   std::int64_t moment_ = 0;
   std::array<std::vector<HighMarks>, 2> marks_;  // forward, backward: one per device
   std::array<std::uint64_t, 2> risen_{};         // devices that grew since the last sample

@@ -14,10 +14,10 @@ class Listener {
  public:
   virtual ~Listener() = default;
   // A storage is allocated; what it is will be known when its operator ends.
-  virtual void allocated(StorageNumber storage, const Note& note) = 0;
+  virtual void allocated(StorageNumber storage, const Note& note, Phase phase) = 0;
   virtual void settled(StorageNumber storage, Category category) = 0;
   // Both at once.
-  virtual void born(StorageNumber storage, const Note& note, Category category) = 0;
+  virtual void born(StorageNumber storage, const Note& note, Category category, Phase phase) = 0;
   // A storage that existed before is made known.
   virtual void adopted(StorageNumber storage, std::uint8_t device, std::int64_t bytes,
                        Category category) = 0;

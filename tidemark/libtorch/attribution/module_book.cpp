@@ -19,8 +19,8 @@ void ModuleBook::clear() {
   }
 }
 
-void ModuleBook::record(Module& module, ModuleState state, Rows rows) {
-  if (!snapshots_) return;
+void ModuleBook::record(Module& module, Moment state, Rows rows) {
+  if (!snapshots_ || !attribution_.scheme().keeps(state)) return;
   auto& list = module.stats.snapshots[static_cast<std::size_t>(state)];
   if (list.empty()) {
     module.stats.order.push_back(state);
@@ -30,14 +30,14 @@ void ModuleBook::record(Module& module, ModuleState state, Rows rows) {
 }
 
 void ModuleBook::keep_highest(Module& module) {
-  const auto keep = [&](Window& window, ModuleState state) {
+  const auto keep = [&](Window& window, Moment state) {
     auto& list = module.stats.snapshots[static_cast<std::size_t>(state)];
     if (!window.is_open || list.empty()) return;
     attribution_.fold(window);
     list.back() = window.highest;
   };
-  keep(module.forward, ModuleState::PeakForward);
-  keep(module.backward, ModuleState::PeakBackward);
+  keep(module.forward, Moment::PeakForward);
+  keep(module.backward, Moment::PeakBackward);
 }
 
 // A new window: the one before keeps what it had.
@@ -47,8 +47,7 @@ void ModuleBook::open(Module& module, bool in_backward) {
   keep_highest(module);
   attribution_.close(window);
   window = attribution_.open_window(in_backward);
-  record(module, in_backward ? ModuleState::PeakBackward : ModuleState::PeakForward,
-         attribution_.current());
+  record(module, in_backward ? Moment::PeakBackward : Moment::PeakForward, attribution_.current());
 }
 
 // One of the calls that made the module active is over.
@@ -69,13 +68,13 @@ void ModuleBook::begin_forward(ModuleNumber number, std::uint32_t thread, bool i
   attribution_.set_modules_open(thread, static_cast<int>(open_here.size()));
   if (known && in_backward) {
     if (recomputing_.try_emplace(thread, number).second) attribution_.set_recomputing(thread, true);
-    record(module, ModuleState::PreRecompute, attribution_.current());
+    record(module, Moment::PreRecompute, attribution_.current());
   } else {
     open(module, false);
-    record(module, ModuleState::PreForward, attribution_.current());
+    record(module, Moment::PreForward, attribution_.current());
   }
   // A call in a backward may raise the peak of a backward that has begun before.
-  if (!module.stats.snapshots[static_cast<std::size_t>(ModuleState::PeakBackward)].empty())
+  if (!module.stats.snapshots[static_cast<std::size_t>(Moment::PeakBackward)].empty())
     attribution_.reopen(module.backward);
 }
 
@@ -87,8 +86,7 @@ void ModuleBook::end_forward(ModuleNumber number, std::uint32_t thread, bool in_
   attribution_.set_modules_open(thread, static_cast<int>(open_here.size()));
   stop_recomputing(number, thread);
   Module& module = modules_[number];
-  record(module, in_backward ? ModuleState::PostRecompute : ModuleState::PostForward,
-         attribution_.current());
+  record(module, in_backward ? Moment::PostRecompute : Moment::PostForward, attribution_.current());
   release(module);
 }
 
@@ -115,12 +113,12 @@ void ModuleBook::begin_backward(ModuleNumber number, std::uint32_t thread) {
   ++module.active;
   in_backward_.push_back({number, thread});
   open(module, true);
-  record(module, ModuleState::PreBackward, attribution_.current());
+  record(module, Moment::PreBackward, attribution_.current());
 }
 
 void ModuleBook::end_backward(ModuleNumber number) {
   Module& module = modules_[number];
-  record(module, ModuleState::PostBackward, attribution_.current());
+  record(module, Moment::PostBackward, attribution_.current());
   const auto open = std::find_if(in_backward_.rbegin(), in_backward_.rend(),
                                  [&](const OpenBackward& one) { return one.module == number; });
   if (open == in_backward_.rend()) return;
@@ -156,8 +154,7 @@ const ModuleStats& ModuleBook::stats(ModuleNumber number) {
 Rows ModuleBook::local_peak(ModuleNumber number) {
   Module& module = modules_[number];
   keep_highest(module);
-  const auto& backward =
-      module.stats.snapshots[static_cast<std::size_t>(ModuleState::PeakBackward)];
+  const auto& backward = module.stats.snapshots[static_cast<std::size_t>(Moment::PeakBackward)];
   return backward.empty() ? module.forward.highest : module.backward.highest;
 }
 

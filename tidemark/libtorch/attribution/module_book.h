@@ -1,7 +1,7 @@
 // What memory looked like at the borders of every module call, and how high it rose inside.
 //
-// The rules are those of PyTorch's MemTracker: eight states a module, one snapshot per call and
-// state. Not for several threads at once.
+// The rules are those of PyTorch's MemTracker: one snapshot per call and moment, of the moments
+// that the scheme keeps. Not for several threads at once.
 #pragma once
 
 #include <array>
@@ -14,21 +14,9 @@
 
 namespace tidemark::attribution {
 
-enum class ModuleState : std::uint8_t {
-  PreForward,
-  PostForward,
-  PeakForward,
-  PreBackward,
-  PreRecompute,
-  PostRecompute,
-  PostBackward,
-  PeakBackward,
-};
-inline constexpr std::size_t kModuleStates = 8;
-
 struct ModuleStats {
-  std::array<std::vector<Rows>, kModuleStates> snapshots;
-  std::vector<ModuleState> order;  // states as they were first seen
+  std::array<std::vector<Rows>, kMoments> snapshots;
+  std::vector<Moment> order;  // as they were first seen
 };
 
 class ModuleBook {
@@ -68,7 +56,7 @@ class ModuleBook {
     bool is_known = false;  // called since the last clear
   };
 
-  void record(Module& module, ModuleState state, Rows rows);
+  void record(Module& module, Moment state, Rows rows);
   void open(Module& module, bool in_backward);
   void release(Module& module);
   void stop_recomputing(ModuleNumber module, std::uint32_t thread);

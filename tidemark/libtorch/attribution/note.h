@@ -1,5 +1,5 @@
-// What a live process tells of its storages and modules: 32 bytes that an allocator's callback can
-// afford.
+// What a run tells of its storages and modules, live or on virtual GPUs: 32 bytes that an
+// allocator's callback can afford.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,9 @@ enum NoteFlags : std::uint8_t {
   kResizes = 8,            // inside an operator that may give storages a new size
   kOutputsOnly = 16,       // OperatorEnded: storages that were not named as Output do not count
   kFailed = 32,            // ForwardEnded: the module raised
+  kOfGradient = 32,        // Born: autograd is giving a leaf its gradient
   kEndsWithBackward = 64,  // ForwardBegan: no gradient of the module's inputs will tell its end
+  kOfNothing = 64,         // Born: by an operator that was given no tensor of the device
   kOfNumber = 128          // Born: a tensor made of a number that an operator is given
 };
 

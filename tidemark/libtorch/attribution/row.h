@@ -1,42 +1,25 @@
-// Bytes of one device by category, as trackers report them.
+// Bytes of one device by category, as a tracker's scheme has them.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <vector>
 
-#include "tidemark/engine/base/category.h"
+#include "tidemark/libtorch/attribution/scheme.h"
 
 namespace tidemark::attribution {
 
-// The categories a tracker tells apart, in the order in which it reports them.
-inline constexpr std::array<Category, 7> kRowCategories = {
-    Category::Parameter, Category::Buffer,         Category::Gradient, Category::Activation,
-    Category::Temporary, Category::OptimizerState, Category::Other};
-
-// What is not of the list above counts as Other; so do the inputs of the program.
-inline constexpr auto kSlots = [] {
-  std::array<std::uint8_t, kCategoryCount> slots{};
-  slots.fill(kRowCategories.size() - 1);
-  for (std::size_t slot = 0; slot < kRowCategories.size(); ++slot)
-    slots[static_cast<std::size_t>(kRowCategories[slot])] = static_cast<std::uint8_t>(slot);
-  return slots;
-}();
-constexpr std::size_t slot_of(Category category) {
-  return kSlots[static_cast<std::size_t>(category)];
-}
-
 struct Row {
-  std::array<std::int64_t, kRowCategories.size()> bytes{};
+  std::array<std::int64_t, kMostInRow> bytes{};  // by slot of the scheme
   std::int64_t total = 0;
 
-  void add(Category category, std::int64_t change) {
-    bytes[slot_of(category)] += change;
+  void add(std::size_t slot, std::int64_t change) {
+    bytes[slot] += change;
     total += change;
   }
-  void move(Category from, Category to, std::int64_t amount) {
-    bytes[slot_of(from)] -= amount;
-    bytes[slot_of(to)] += amount;
+  void move(std::size_t from, std::size_t to, std::int64_t amount) {
+    bytes[from] -= amount;
+    bytes[to] += amount;
   }
 };
 

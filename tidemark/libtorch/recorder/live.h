@@ -21,7 +21,7 @@
 
 namespace tidemark::recorder {
 
-// The bytes of one device by category, in the order of attribution::kRowCategories.
+// The bytes of one device by category, in the order of attribution::kMemTracker.
 struct DeviceBytes {
   std::string device;
   attribution::Row row;

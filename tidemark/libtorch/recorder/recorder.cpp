@@ -26,18 +26,12 @@ void give_number(ThreadState& thread) noexcept {
 
 Recorder* const Recorder::the_one_ = new Recorder();
 
-std::int64_t Recorder::now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
 Note Recorder::here(NoteKind kind) noexcept {
   ThreadState& thread = this_thread();
   Note note;
   note.kind = kind;
   note.thread = thread.id;
-  if (times_.load(std::memory_order_relaxed)) note.time_ns = now_ns();
+  if (times_.load(std::memory_order_relaxed)) note.time_ns = attribution::now_ns();
   note.flags = place(thread);
   return note;
 }

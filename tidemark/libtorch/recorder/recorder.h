@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tidemark/libtorch/attribution/attribution.h"
+#include "tidemark/libtorch/attribution/clock.h"
 #include "tidemark/libtorch/attribution/note.h"
 #include "tidemark/libtorch/recorder/forks.h"
 #include "tidemark/libtorch/recorder/ring.h"
@@ -130,8 +131,6 @@ class Recorder {
   std::uint8_t device_number(const std::string& name);
   std::string device_name(std::uint8_t number);
   const attribution::Granularities* granularities() const { return &granularities_; }
-
-  static std::int64_t now_ns();
 
  private:
   Recorder() : ring_(1 << 14) {}

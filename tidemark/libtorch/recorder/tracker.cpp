@@ -45,7 +45,7 @@ Graph end_leaf_call(const Tracker* tracker, ModuleNumber module) {
 }  // namespace
 
 Tracker::Tracker(const TrackerOptions& options)
-    : options_(options), run_(options.rules, options.tape) {
+    : options_(options), run_(options.rules, *options.scheme, options.tape) {
   Recorder::instance().attach(&run_);
 }
 
@@ -233,7 +233,7 @@ std::optional<OutOfMemory> Tracker::last_out_of_memory() {
 
 void Tracker::set_meta(const std::string& key, const std::string& value) {
   const Quiet quiet;
-  if (run_.log()) run_.log()->set_meta(key, value);
+  if (run_.tape()) run_.tape()->tables().set_meta(key, value);
 }
 
 void Tracker::diagnose(const std::string& code, const std::string& message) {
@@ -260,7 +260,7 @@ void Tracker::close_tape() {
 std::optional<Tracker::Unsaved> Tracker::unsaved() {
   const Quiet quiet;
   if (!run_.written()) return std::nullopt;
-  const RunFile& file = run_.written()->file();
+  const RunFile& file = *run_.written()->file();
   if (file.problem().empty() && file.in_memory().empty()) return std::nullopt;
   return Unsaved{file.problem(), run_.written()->events_in_file(), file.bytes_in_file(),
                  file.in_memory(), file.has_dropped()};

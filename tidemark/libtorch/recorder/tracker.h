@@ -15,8 +15,15 @@
 
 namespace tidemark::recorder {
 
+using attribution::Attribution;
+using attribution::CallBytes;
+using attribution::ModuleNumber;
+using attribution::OutOfMemory;
+using attribution::Rows;
+
 struct TrackerOptions {
   attribution::Rules rules;
+  const attribution::Scheme* scheme = &attribution::kMemTracker;
   std::string tape;  // write a tape there; empty for none
 };
 
@@ -90,6 +97,7 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
   std::optional<Unsaved> unsaved();
   std::size_t events();
 
+  const attribution::Scheme& scheme() const { return *options_.scheme; }
   Rows current();
   Rows peak();
   attribution::ModuleStats stats(ModuleNumber module);

@@ -60,6 +60,16 @@ Keys storages_of(at::TensorList tensors) {
   return keys;
 }
 
+// A tape says of no call what it was given, but what of it may be the program's input: what no
+// gradient was recorded for.
+Keys possible_inputs(const Note& border, at::TensorList passed) {
+  if (border.kind != NoteKind::ForwardBegan || border.has(attribution::kInBackward)) return {};
+  c10::SmallVector<at::Tensor, 4> inputs;
+  for (const at::Tensor& tensor : passed)
+    if (tensor.defined() && !tensor.grad_fn()) inputs.push_back(tensor);
+  return storages_of(inputs);
+}
+
 }  // namespace
 
 bool Tracker::label(const at::Tensor& tensor, Category category) {
@@ -112,7 +122,8 @@ bool Tracker::label(at::TensorList tensors, Category category) {
 
 void Tracker::set_owner(const std::string& path) {
   const Quiet quiet;
-  if (run_.log()) run_.log()->set_owner(path);
+  if (attribution::RunTape* tape = run_.tape())
+    tape->set_owner(path.empty() ? ScopeId() : tape->tables().scope(path));
 }
 
 std::int64_t Tracker::known_bytes(at::TensorList tensors) {
@@ -127,16 +138,14 @@ std::int64_t Tracker::known_bytes(at::TensorList tensors) {
 void Tracker::tell_border(Note note, ModuleNumber module, at::TensorList passed) {
   Recorder& recorder = Recorder::instance();
   note.bytes = module;
-  if (options_.tape.empty()) {  // a tape does not say it
-    Keys keys = storages_of(passed);
-    for (; keys.size() > 1; keys.pop_back()) {
-      Note one = note;
-      one.kind = NoteKind::Passed;
-      one.key = keys.back();
-      recorder.tell(run_, one);
-    }
-    if (!keys.empty()) note.key = keys.front();
+  Keys keys = options_.tape.empty() ? storages_of(passed) : possible_inputs(note, passed);
+  for (; keys.size() > 1; keys.pop_back()) {
+    Note one = note;
+    one.kind = NoteKind::Passed;
+    one.key = keys.back();
+    recorder.tell(run_, one);
   }
+  if (!keys.empty()) note.key = keys.front();
   recorder.tell(run_, note);
 }
 

@@ -24,9 +24,9 @@ bool is_elementwise_float(const c10::IValue& value, std::optional<at::ScalarType
   return good;
 }
 
-at::Tensor like(const at::Tensor& tensor, const Place& place) {
+at::Tensor like(const at::Tensor& tensor) {
   const auto itemsize = static_cast<std::int64_t>(tensor.itemsize());
-  return make_phantom(new_storage(tensor.device().index(), tensor.numel() * itemsize, place),
+  return make_phantom(new_storage(tensor.device().index(), tensor.numel() * itemsize),
                       tensor.dtype(), {tensor.sizes(), tensor.strides(), 0});
 }
 
@@ -59,8 +59,7 @@ bool follow_foreach_rule(CallFrame& frame) {
     if (!is_elementwise_float(frame.arg(i), dtype)) return false;
   if (!all_dense(frame.arg(0))) return false;
   c10::List<at::Tensor> results;
-  for_each_tensor(frame.arg(0),
-                  [&](const at::Tensor& t) { results.push_back(like(t, current_place())); });
+  for_each_tensor(frame.arg(0), [&](const at::Tensor& t) { results.push_back(like(t)); });
   frame.drop_args();
   frame.push(std::move(results));
   return true;

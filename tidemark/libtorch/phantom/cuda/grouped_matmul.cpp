@@ -30,9 +30,8 @@ bool answer_grouped_matmul(CallFrame& frame) {
   std::int64_t elements = 1;
   for (std::size_t i = 0; i < sizes.size(); ++i) elements += (sizes[i] - 1) * strides[i];
   if (c10::multiply_integers(sizes) == 0) elements = 0;
-  at::Tensor result =
-      make_phantom(new_storage(frame.device().index(), elements * itemsize, current_place()),
-                   a.dtype(), {sizes, strides, 0});
+  at::Tensor result = make_phantom(new_storage(frame.device().index(), elements * itemsize),
+                                   a.dtype(), {sizes, strides, 0});
   frame.drop_args();
   frame.push(std::move(result));
   return true;

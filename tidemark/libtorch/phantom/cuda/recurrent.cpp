@@ -20,7 +20,7 @@ constexpr std::int64_t kLstmMode = 2, kGruMode = 3;  // as cuDNN numbers them
 at::Tensor new_phantom(const at::Tensor& like, at::IntArrayRef sizes, at::ScalarType dtype) {
   const auto type = c10::scalarTypeToTypeMeta(dtype);
   const auto bytes = c10::multiply_integers(sizes) * static_cast<std::int64_t>(type.itemsize());
-  return make_phantom(new_storage(like.device().index(), bytes, current_place()), type,
+  return make_phantom(new_storage(like.device().index(), bytes), type,
                       {sizes, c10::contiguous_strides(sizes), 0});
 }
 

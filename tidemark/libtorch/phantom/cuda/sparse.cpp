@@ -66,7 +66,7 @@ class BorrowedKernel final : public c10::OperatorKernel {
 
   void operator()(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) {
     op.redispatchBoxed(c10::DispatchKeySet(DispatchKey::SparseCPU), stack);
-    if (!makes_tensor_ || !find_whereabouts(*storage_log(), false).makes_gradient) return;
+    if (!makes_tensor_ || !makes_gradient(find_whence(*storage_log(), false))) return;
     const at::Tensor& gradient = stack->back().toTensor();
     label_gradient(gradient._indices());
     label_gradient(gradient._values());
@@ -77,7 +77,7 @@ class BorrowedKernel final : public c10::OperatorKernel {
 };
 
 [[noreturn]] void refuse(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack*) {
-  const StackId source = find_whereabouts(*storage_log(), false).place.stack;
+  const StackId source = find_whence(*storage_log(), false).place.stack;
   TORCH_CHECK_NOT_IMPLEMENTED(false, c10::toString(op.operator_name()) +
                                          " has no rule for such tensors on a virtual GPU, at " +
                                          describe_source(source) +

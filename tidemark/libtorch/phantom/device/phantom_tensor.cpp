@@ -16,17 +16,16 @@ void release_phantom(void* context) {
   auto* record = static_cast<StorageRecord*>(context);
   report_memory(record->device, record->address, -record->bytes);
   if (StorageLog* log = storage_log(record->session))
-    log->died(record->id, record->device, record->bytes);
+    log->died(record->key, record->device, record->bytes);
   delete record;
 }
 
-c10::DataPtr new_pointer(c10::DeviceIndex device, std::int64_t bytes, const Place& place) {
+c10::DataPtr new_pointer(c10::DeviceIndex device, std::int64_t bytes) {
   auto record = std::make_unique<StorageRecord>();
   record->device = device;
   record->bytes = bytes;
   record->session = session_number();
-  if (StorageLog* log = storage_log())
-    record->id = log->born(device, bytes, current_category(), place);
+  if (StorageLog* log = storage_log()) record->key = log->born(device, bytes, current_whence());
   void* address = record->address = bytes > 0 ? next_address(bytes) : nullptr;
   report_memory(device, address, bytes);
   // The pointer says "meta": views that meta kernels make of a twin take their device from it.
@@ -37,7 +36,7 @@ c10::DataPtr new_pointer(c10::DeviceIndex device, std::int64_t bytes, const Plac
 class PhantomAllocator final : public c10::Allocator {
  public:
   c10::DataPtr allocate(std::size_t size) override {
-    return new_pointer(current_device(), static_cast<std::int64_t>(size), current_place());
+    return new_pointer(current_device(), static_cast<std::int64_t>(size));
   }
   c10::DeleterFnPtr raw_deleter() const override { return nullptr; }
   void copy_data(void*, const void*, std::size_t) const override {}
@@ -73,25 +72,25 @@ StorageRecord* record_of(const c10::Storage& storage) {
   return static_cast<StorageRecord*>(pointer.get_context());
 }
 
-c10::Storage new_storage(c10::DeviceIndex device, std::int64_t bytes, const Place& place) {
+c10::Storage new_storage(c10::DeviceIndex device, std::int64_t bytes) {
   return c10::Storage(c10::make_intrusive<c10::StorageImpl>(
-      c10::StorageImpl::use_byte_size_t(), bytes, new_pointer(device, bytes, place),
-      phantom_allocator(), /*resizable=*/true));
+      c10::StorageImpl::use_byte_size_t(), bytes, new_pointer(device, bytes), phantom_allocator(),
+      /*resizable=*/true));
 }
 
-void adopt_storage(const c10::Storage& storage, c10::DeviceIndex device, const Place& place) {
+void adopt_storage(const c10::Storage& storage, c10::DeviceIndex device) {
   if (record_of(storage)) return;
   auto* impl = storage.unsafeGetStorageImpl();
-  impl->set_data_ptr_noswap(new_pointer(device, static_cast<std::int64_t>(impl->nbytes()), place));
+  impl->set_data_ptr_noswap(new_pointer(device, static_cast<std::int64_t>(impl->nbytes())));
   impl->set_allocator(phantom_allocator());
 }
 
-void settle_size(const c10::Storage& storage, const Place& place) {
+void settle_size(const c10::Storage& storage) {
   StorageRecord* record = record_of(storage);
   const auto bytes = static_cast<std::int64_t>(storage.nbytes());
   if (!record || record->bytes == bytes) return;
   if (StorageLog* log = storage_log(record->session))
-    record->id = log->resized(record->id, record->device, record->bytes, bytes, place);
+    record->key = log->resized(record->key, record->device, record->bytes, bytes, current_whence());
   record->bytes = bytes;
   record->known.reset();
 }
@@ -100,7 +99,7 @@ void label_gradient(const at::Tensor& tensor) {
   if (!is_phantom(tensor) || !tensor.has_storage()) return;
   const StorageRecord* record = record_of(tensor);
   StorageLog* log = record ? storage_log(record->session) : nullptr;
-  if (log) log->relabel(record->id, Category::Gradient);
+  if (log) log->relabel(record->key, Category::Gradient);
 }
 
 at::Tensor make_phantom(c10::Storage storage, caffe2::TypeMeta dtype, const TensorLayout& layout) {

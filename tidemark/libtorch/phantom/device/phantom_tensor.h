@@ -5,8 +5,7 @@
 
 #include <memory>
 
-#include "tidemark/engine/base/ids.h"
-#include "tidemark/engine/tape/builder.h"
+#include "tidemark/libtorch/attribution/note.h"
 
 namespace tidemark::phantom {
 
@@ -17,8 +16,8 @@ struct StorageRecord {
   c10::DeviceIndex device = 0;
   std::int64_t bytes = 0;
   void* address = nullptr;
-  StorageId id;
-  std::uint32_t session = 0;          // whose log knows the id
+  attribution::StorageKey key = 0;
+  std::uint32_t session = 0;          // whose log knows the key
   std::shared_ptr<KnownBytes> known;  // null: nothing is known of the values
 };
 
@@ -33,12 +32,13 @@ inline bool is_phantom(const at::Tensor& tensor) {
 StorageRecord* record_of(const c10::Storage& storage);
 inline StorageRecord* record_of(const at::Tensor& tensor) { return record_of(tensor.storage()); }
 
-// A new storage, its birth reported at this place. Throws OutOfMemoryError under that policy.
-c10::Storage new_storage(c10::DeviceIndex device, std::int64_t bytes, const Place& place);
+// A new storage, its birth reported where this thread is in the program. Throws OutOfMemoryError
+// under that policy.
+c10::Storage new_storage(c10::DeviceIndex device, std::int64_t bytes);
 // Gives a storage that a meta kernel made an address, a record and a birth; no-op when it has one.
-void adopt_storage(const c10::Storage& storage, c10::DeviceIndex device, const Place& place);
+void adopt_storage(const c10::Storage& storage, c10::DeviceIndex device);
 // Reports that a storage has grown or shrunk since its record was made.
-void settle_size(const c10::Storage& storage, const Place& place);
+void settle_size(const c10::Storage& storage);
 
 // What a phantom holds is a gradient from now on; no-op for anything that has no storage of ours.
 void label_gradient(const at::Tensor& tensor);

@@ -76,10 +76,11 @@ void PhantomKernel::operator()(const c10::OperatorHandle& op, c10::DispatchKeySe
     return;
   }
   count_op();
-  Whereabouts here = find_whereabouts(*storage_log(), frame.needs_grad());
-  PlaceGuard guard(here.place, category_of_births(here, frame.touches_phantoms()));
-  if (!run_special(frame)) run(frame, here.place);
-  if (here.makes_gradient) label_gradients(frame);
+  Whence here = find_whence(*storage_log(), frame.needs_grad());
+  if (!frame.touches_phantoms()) here.flags |= attribution::kOfNothing;
+  const WhenceGuard guard(here);
+  if (!run_special(frame)) run(frame);
+  if (makes_gradient(here)) label_gradients(frame);
 }
 
 bool PhantomKernel::run_special(CallFrame& frame) {
@@ -98,7 +99,7 @@ bool PhantomKernel::may_compute(const CallFrame& frame) const {
   return frame.all_known() || facts_.overwrites || facts_.fills;
 }
 
-void PhantomKernel::run(CallFrame& frame, Place& place) {
+void PhantomKernel::run(CallFrame& frame) {
   if (frame.is_mixed() && !facts_.mixes_devices) check_devices(frame);
   const std::optional<MemoKey> key =
       facts_.may_memo && session_options().memo ? memo_key(frame) : std::nullopt;
@@ -110,10 +111,9 @@ void PhantomKernel::run(CallFrame& frame, Place& place) {
   bool may_be_known = true;
   if (entry) {
     count_memo_hit();
-    place.call = entry->call;
     set_current_call(entry->call);
-    entry->apply(frame, place);
-  } else if (const MemoEntry* learned = learn(frame, place, key)) {
+    entry->apply(frame);
+  } else if (const MemoEntry* learned = learn(frame, key)) {
     may_be_known = learned->may_be_known;
   }
   if (computes && facts_.fills) args[0] = shape_on_host(args[0].toTensor());
@@ -128,22 +128,20 @@ const MemoEntry* PhantomKernel::find(const MemoKey& key) {
   return found == memo_.end() ? nullptr : found->second.get();
 }
 
-const MemoEntry* PhantomKernel::learn(CallFrame& frame, Place& place,
-                                      const std::optional<MemoKey>& key) {
+const MemoEntry* PhantomKernel::learn(CallFrame& frame, const std::optional<MemoKey>& key) {
   const std::string signature = signature_of(frame);
   const auto name_call = [&](const std::string& results) {
-    place.call = storage_log()->call(facts_.name, signature + results);
-    set_current_call(place.call);
+    set_current_call(storage_log()->call(facts_.name, signature + results));
   };
   name_call("");
   const std::vector<at::Tensor> inputs = tensors_of(frame);
   const MemoKey before = facts_.writes ? layout_key(inputs) : MemoKey();
-  call_on_twins(frame, place, [&] { name_call(results_of(frame)); });
+  call_on_twins(frame, [&] { name_call(results_of(frame)); });
   // A recipe makes results; it does not resize an `out=` that did not fit.
   if (!key || (facts_.writes && layout_key(inputs) != before)) return nullptr;
   std::unique_ptr<MemoEntry> entry = MemoEntry::learn(frame, inputs);
   if (!entry) return nullptr;
-  entry->call = place.call;
+  entry->call = current_place().call;
   std::lock_guard lock(lock_);
   return memo_.insert_or_assign(*key, std::move(entry)).first->second.get();
 }

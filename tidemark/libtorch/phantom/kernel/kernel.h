@@ -7,6 +7,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "tidemark/engine/base/ids.h"
 #include "tidemark/libtorch/phantom/kernel/memo_entry.h"
 #include "tidemark/libtorch/phantom/kernel/memo_key.h"
 #include "tidemark/libtorch/phantom/kernel/special_operators.h"
@@ -39,10 +40,10 @@ class PhantomKernel final : public c10::OperatorKernel {
  private:
   // False where the call is to go the common way.
   bool run_special(CallFrame& frame);
-  void run(CallFrame& frame, Place& place);
+  void run(CallFrame& frame);
   const MemoEntry* find(const MemoKey& key);
   // Runs on twins; keeps the recipe where it may be used again.
-  const MemoEntry* learn(CallFrame& frame, Place& place, const std::optional<MemoKey>& key);
+  const MemoEntry* learn(CallFrame& frame, const std::optional<MemoKey>& key);
   bool may_compute(const CallFrame& frame) const;
   // The call of a special operator: its name alone.
   CallId named_call();

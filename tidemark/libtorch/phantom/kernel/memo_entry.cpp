@@ -67,7 +67,7 @@ bool learn_result(const c10::IValue& value, ResultRule& rule, Learner& learner) 
 // Makes the outputs of one call in order.
 class Maker {
  public:
-  Maker(c10::DeviceIndex device, const Place& place) : device_(device), place_(place) {}
+  explicit Maker(c10::DeviceIndex device) : device_(device) {}
 
   // From the frame, which drops its arguments next.
   void take_inputs(CallFrame& frame) {
@@ -92,12 +92,11 @@ class Maker {
     switch (rule.from) {
       case From::InputStorage: return inputs_[rule.index].storage();
       case From::OutputStorage: return outputs_[rule.index].storage();
-      default: return new_storage(device_, rule.storage_bytes, place_);
+      default: return new_storage(device_, rule.storage_bytes);
     }
   }
 
   c10::DeviceIndex device_;
-  const Place& place_;
   c10::SmallVector<at::Tensor, 8> inputs_;
   c10::SmallVector<at::Tensor, 4> outputs_;
 };
@@ -121,8 +120,8 @@ std::unique_ptr<MemoEntry> MemoEntry::learn(CallFrame& frame,
   return entry;
 }
 
-void MemoEntry::apply(CallFrame& frame, const Place& place) const {
-  Maker maker(frame.device().index(), place);
+void MemoEntry::apply(CallFrame& frame) const {
+  Maker maker(frame.device().index());
   if (uses_inputs_) maker.take_inputs(frame);
   frame.drop_args();
   for (const ResultRule& result : results_) {

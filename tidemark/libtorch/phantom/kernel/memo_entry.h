@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "tidemark/engine/base/ids.h"
 #include "tidemark/libtorch/phantom/kernel/call_frame.h"
 
 namespace tidemark::phantom {
@@ -33,7 +34,7 @@ class MemoEntry {
   static std::unique_ptr<MemoEntry> learn(CallFrame& frame, const std::vector<at::Tensor>& inputs);
 
   // Replaces the frame's arguments by results.
-  void apply(CallFrame& frame, const Place& place) const;
+  void apply(CallFrame& frame) const;
 
   CallId call;                // the operator and its arguments, as the tape names them
   bool may_be_known = false;  // results small or whole-numbered: worth having values

@@ -23,25 +23,23 @@ std::string first_sentence(const std::string& message) {
   return message.substr(0, std::min(end, message.find('\n')));
 }
 
-[[noreturn]] void give_up(const CallFrame& frame, const Place& place, const std::string& why) {
+[[noreturn]] void give_up(const CallFrame& frame, const std::string& why) {
   TORCH_CHECK_NOT_IMPLEMENTED(false, name_of_call(frame) + " cannot run on a virtual GPU, at " +
-                                         describe_source(place.stack) + ": " + why);
+                                         describe_source(current_place().stack) + ": " + why);
 }
 
-[[noreturn]] void give_up_shapes(const CallFrame& frame, const Place& place,
-                                 const std::string& why) {
-  give_up(frame, place,
+[[noreturn]] void give_up_shapes(const CallFrame& frame, const std::string& why) {
+  give_up(frame,
           "it has no meta kernel, and " + why + " (torch.library.register_fake gives it one)");
 }
 
-[[noreturn]] void refuse(const CallFrame& frame, const Place& place) {
-  give_up(frame, place,
-          "there are no quantized tensors, and of sparse ones those in coordinates (COO)");
+[[noreturn]] void refuse(const CallFrame& frame) {
+  give_up(frame, "there are no quantized tensors, and of sparse ones those in coordinates (COO)");
 }
 
 class HostCall {
  public:
-  HostCall(CallFrame& frame, const Place& place) : frame_(frame), place_(place) {}
+  explicit HostCall(CallFrame& frame) : frame_(frame) {}
 
   void run() {
     check_size();
@@ -53,7 +51,8 @@ class HostCall {
     frame_.drop_args();
     for (const c10::IValue& result : stack)
       frame_.push(with_tensors(result, [&](const at::Tensor& t) { return back(t); }));
-    storage_log()->diagnose("shape-from-cpu", Severity::Note, describe_source(place_.stack),
+    storage_log()->diagnose("shape-from-cpu", Severity::Note,
+                            describe_source(current_place().stack),
                             name_of_call(frame_) + ": no meta kernel; shapes taken from the CPU's");
   }
 
@@ -64,8 +63,7 @@ class HostCall {
       for_each_tensor(frame_.arg(i), [&](const at::Tensor& t) {
         if (t.defined()) bytes += static_cast<std::int64_t>(t.nbytes());
       });
-    if (bytes > kMostBytes)
-      give_up_shapes(frame_, place_, "its arguments are too large to ask the CPU");
+    if (bytes > kMostBytes) give_up_shapes(frame_, "its arguments are too large to ask the CPU");
   }
 
   void call(torch::jit::Stack& stack) const {
@@ -74,7 +72,7 @@ class HostCall {
       QuietPython quiet;
       frame_.op().callBoxed(stack);
     } catch (const c10::Error& error) {
-      give_up_shapes(frame_, place_, "the CPU says: " + first_sentence(error.msg()));
+      give_up_shapes(frame_, "the CPU says: " + first_sentence(error.msg()));
     }
   }
 
@@ -100,25 +98,24 @@ class HostCall {
     if (!result.defined()) return result;
     for (auto& [host, phantom] : hosts_)
       if (host.is_same(result)) return phantom;
-    check_is_plain(result, frame_, place_);
+    check_is_plain(result, frame_);
     const auto bytes = static_cast<std::int64_t>(result.storage().nbytes());
-    return make_phantom(new_storage(frame_.device().index(), bytes, place_), result.dtype(),
+    return make_phantom(new_storage(frame_.device().index(), bytes), result.dtype(),
                         {result.sizes(), result.strides(), result.storage_offset()});
   }
 
   CallFrame& frame_;
-  const Place& place_;
   std::vector<std::pair<at::Tensor, at::Tensor>> hosts_;  // host, phantom
 };
 
 }  // namespace
 
-void check_is_plain(const at::Tensor& result, const CallFrame& frame, const Place& place) {
-  if (result.layout() != at::kStrided || result.is_quantized()) refuse(frame, place);
+void check_is_plain(const at::Tensor& result, const CallFrame& frame) {
+  if (result.layout() != at::kStrided || result.is_quantized()) refuse(frame);
 }
 
-bool refuse_layout(CallFrame& frame) { refuse(frame, current_place()); }
+bool refuse_layout(CallFrame& frame) { refuse(frame); }
 
-void ask_cpu_for_shapes(CallFrame& frame, const Place& place) { HostCall(frame, place).run(); }
+void ask_cpu_for_shapes(CallFrame& frame) { HostCall(frame).run(); }
 
 }  // namespace tidemark::phantom

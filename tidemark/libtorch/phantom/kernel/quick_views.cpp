@@ -40,7 +40,7 @@ class ViewKernel : public c10::OperatorKernel {
 
   static at::Tensor make(const at::Tensor& self, c10::IntArrayRef sizes, c10::IntArrayRef strides) {
     count_op();
-    if (find_whereabouts(*storage_log(), self.requires_grad()).makes_gradient) label_gradient(self);
+    if (makes_gradient(find_whence(*storage_log(), self.requires_grad()))) label_gradient(self);
     return make_phantom(self.storage(), self.dtype(), {sizes, strides, self.storage_offset()});
   }
 

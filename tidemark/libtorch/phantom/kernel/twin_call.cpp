@@ -15,8 +15,8 @@ namespace {
 
 class TwinCall {
  public:
-  TwinCall(CallFrame& frame, const Place& place, const std::function<void()>& name_call)
-      : frame_(frame), place_(place), name_call_(name_call) {}
+  TwinCall(CallFrame& frame, const std::function<void()>& name_call)
+      : frame_(frame), name_call_(name_call) {}
 
   void run() {
     std::vector<c10::IValue> args = frame_.copy_of_args();
@@ -27,7 +27,7 @@ class TwinCall {
       frame_.op().callBoxed(frame_.stack());
     } catch (const c10::NotImplementedError&) {
       frame_.put_args(std::move(args));
-      return ask_cpu_for_shapes(frame_, place_);
+      return ask_cpu_for_shapes(frame_);
     }
     check_shapes();
     if (frame_.op().schema().name() == "aten::as_strided")
@@ -65,8 +65,8 @@ class TwinCall {
     if (!result.defined() || !result.device().is_meta()) return result;
     for (auto& [twin, phantom] : twins_)
       if (twin.is_same(result)) return phantom;
-    check_is_plain(result, frame_, place_);
-    adopt_storage(result.storage(), frame_.device().index(), place_);
+    check_is_plain(result, frame_);
+    adopt_storage(result.storage(), frame_.device().index());
     at::Tensor phantom = make_phantom(result.storage(), result.dtype(),
                                       {result.sizes(), result.strides(), result.storage_offset()});
     if (result.unsafeGetTensorImpl()->is_wrapped_number())
@@ -103,25 +103,24 @@ class TwinCall {
   void sync(const c10::TensorImpl& twin, const at::Tensor& phantom) {
     auto* impl = phantom.unsafeGetTensorImpl();
     if (impl->storage().unsafeGetStorageImpl() != twin.storage().unsafeGetStorageImpl()) {
-      adopt_storage(twin.storage(), frame_.device().index(), place_);
+      adopt_storage(twin.storage(), frame_.device().index());
       put_over(phantom, twin.storage());
     }
     if (impl->sizes() != twin.sizes() || impl->strides() != twin.strides() ||
         impl->storage_offset() != twin.storage_offset())
       impl->set_sizes_and_strides(twin.sizes(), twin.strides(), twin.storage_offset());
-    settle_size(impl->storage(), place_);
+    settle_size(impl->storage());
   }
 
   CallFrame& frame_;
-  const Place& place_;
   const std::function<void()>& name_call_;
   std::vector<std::pair<at::Tensor, at::Tensor>> twins_;  // twin, phantom
 };
 
 }  // namespace
 
-void call_on_twins(CallFrame& frame, const Place& place, const std::function<void()>& name_call) {
-  TwinCall(frame, place, name_call).run();
+void call_on_twins(CallFrame& frame, const std::function<void()>& name_call) {
+  TwinCall(frame, name_call).run();
 }
 
 }  // namespace tidemark::phantom

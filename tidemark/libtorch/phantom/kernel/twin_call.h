@@ -7,9 +7,9 @@
 
 namespace tidemark::phantom {
 
-// Replaces the frame's arguments by results; new storages are born at `place`. What the meta
-// kernel allocates and frees inside does not count. `name_call` is told when the results' shapes
-// are known and none of them is born yet: it may change the place.
-void call_on_twins(CallFrame& frame, const Place& place, const std::function<void()>& name_call);
+// Replaces the frame's arguments by results; new storages are born where this thread is. What the
+// meta kernel allocates and frees inside does not count. `name_call` is told when the results'
+// shapes are known and none of them is born yet: it may name the call.
+void call_on_twins(CallFrame& frame, const std::function<void()>& name_call);
 
 }  // namespace tidemark::phantom

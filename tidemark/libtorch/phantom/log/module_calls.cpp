@@ -9,14 +9,13 @@
 #include <vector>
 
 #include "tidemark/libtorch/phantom/log/session.h"
-#include "tidemark/libtorch/phantom/log/where.h"
 
 namespace tidemark::phantom {
 namespace {
 
 struct OpenCall {
   ScopeId module;
-  Phase phase;
+  std::uint8_t flags;  // of the note of its begin
 };
 
 std::atomic<std::uint32_t> g_run{0};
@@ -29,14 +28,18 @@ std::vector<OpenCall>& open_calls() {
   return calls;
 }
 
+bool is_in_backward() { return torch::autograd::get_current_graph_task_id() != -1; }
+
 }  // namespace
 
+void begin_step_of_module() {
+  if (!is_in_backward() && c10::GradMode::is_enabled()) storage_log()->begin_step_if_due();
+}
+
 void begin_module(ScopeId module) {
-  const bool in_backward = torch::autograd::get_current_graph_task_id() != -1;
-  const Phase phase = in_backward ? Phase::Recompute : Phase::Forward;
-  if (!in_backward && c10::GradMode::is_enabled()) begin_step_if_due(*storage_log());
-  storage_log()->begin_scope(module, phase);
-  open_calls().push_back({module, phase});
+  const std::uint8_t flags = is_in_backward() ? attribution::kInBackward : 0;
+  storage_log()->begin_module(module, flags);
+  open_calls().push_back({module, flags});
 }
 
 void end_module(ScopeId module) {
@@ -46,7 +49,7 @@ void end_module(ScopeId module) {
   if (found == calls.rend()) return;
   const auto remaining = static_cast<std::size_t>(calls.rend() - found) - 1;
   while (calls.size() > remaining) {
-    storage_log()->end_scope(calls.back().module, calls.back().phase);
+    storage_log()->end_module(calls.back().module, calls.back().flags);
     calls.pop_back();
   }
 }

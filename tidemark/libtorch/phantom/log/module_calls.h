@@ -5,6 +5,8 @@
 
 namespace tidemark::phantom {
 
+// An outermost module is called: if gradients are recorded, that may begin a training step.
+void begin_step_of_module();
 // In a backward a forward call is a recomputation.
 void begin_module(ScopeId module);
 // Ends the newest open call of the module, and those inside it that never ended.

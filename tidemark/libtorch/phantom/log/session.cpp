@@ -7,6 +7,7 @@
 #include <c10/core/Allocator.h>
 
 #include <atomic>
+#include <utility>
 
 #include "tidemark/libtorch/phantom/cuda/attention.h"
 #include "tidemark/libtorch/phantom/cuda/recurrent.h"
@@ -30,8 +31,7 @@ std::shared_ptr<StorageLog> g_log;
 std::atomic<bool> g_is_open{false};
 std::atomic<std::uint32_t> g_session{0};
 std::atomic<std::int64_t> g_ops{0}, g_memo_hits{0};
-thread_local Place t_place;
-thread_local Category t_category = Category::Unknown;
+thread_local Whence t_whence;
 
 void before_fork() {
   if (g_log) g_log->before_fork();
@@ -55,10 +55,10 @@ void open_session(const SessionOptions& options) {
   TORCH_CHECK(!g_is_open, "tidemark's virtual GPUs are on already in this process");
   g_options = options;
   watch_forks();
-  g_log = std::make_shared<StorageLog>(options.on_out_of_memory);
+  g_log = std::make_shared<StorageLog>(options.on_out_of_memory, options.tape);
   ++g_session;
   g_ops = g_memo_hits = 0;
-  reset_where();
+  forget_forwards();
   reset_modules();
   reset_questions();
   reset_own_randomness();
@@ -105,22 +105,13 @@ std::uint32_t session_number() { return g_session; }
 
 std::shared_ptr<StorageLog> shared_storage_log() { return g_log; }
 
-const Place& current_place() { return t_place; }
+const Whence& current_whence() { return t_whence; }
 
-Category current_category() { return t_category; }
+WhenceGuard::WhenceGuard(const Whence& whence) : before_(std::exchange(t_whence, whence)) {}
 
-PlaceGuard::PlaceGuard(const Place& place, Category category)
-    : before_(t_place), category_before_(t_category) {
-  t_place = place;
-  t_category = category;
-}
+WhenceGuard::~WhenceGuard() { t_whence = before_; }
 
-PlaceGuard::~PlaceGuard() {
-  t_place = before_;
-  t_category = category_before_;
-}
-
-void set_current_call(CallId call) { t_place.call = call; }
+void set_current_call(CallId call) { t_whence.place.call = call; }
 
 std::string describe_source(StackId source) {
   const std::string text = g_log ? g_log->describe(source) : std::string();

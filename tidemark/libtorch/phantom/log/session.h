@@ -17,6 +17,7 @@ struct SessionOptions {
   bool cuda_choices = true;  // take the kernels CUDA would take (attention, recurrent nets)
   bool memo = true;
   bool kernels = true;  // false: only guard and hooks, for tensors that are not ours
+  std::string tape;     // the file that the tape goes to as it comes; empty for none
 };
 
 // Turns the virtual GPUs on: guard, hooks, kernels. Throws when a session is on already.
@@ -32,22 +33,20 @@ StorageLog* storage_log(std::uint32_t session);
 std::uint32_t session_number();
 std::shared_ptr<StorageLog> shared_storage_log();
 
-// Where this thread is in the program: operator, source line, module, phase; and what is born
-// there.
-const Place& current_place();
-Category current_category();
+// Where this thread is in the program.
+const Whence& current_whence();
+inline const Place& current_place() { return current_whence().place; }
 
-// Sets this thread's place for the length of a call.
-class PlaceGuard {
+// Sets it for the length of a call.
+class WhenceGuard {
  public:
-  PlaceGuard(const Place& place, Category category);
-  ~PlaceGuard();
-  PlaceGuard(const PlaceGuard&) = delete;
-  PlaceGuard& operator=(const PlaceGuard&) = delete;
+  explicit WhenceGuard(const Whence& whence);
+  ~WhenceGuard();
+  WhenceGuard(const WhenceGuard&) = delete;
+  WhenceGuard& operator=(const WhenceGuard&) = delete;
 
  private:
-  Place before_;
-  Category category_before_;
+  Whence before_;
 };
 void set_current_call(CallId call);
 // "train.py:12", for messages.

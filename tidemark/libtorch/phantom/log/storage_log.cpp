@@ -1,85 +1,60 @@
-// Counts and writes under one lock: births come from the main and from autograd's threads.
+// Counts and tells under one lock: births come from the main and from autograd's threads.
 #include "tidemark/libtorch/phantom/log/storage_log.h"
 
 #include <c10/util/Exception.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "tidemark/engine/base/rounding.h"
 #include "tidemark/engine/base/units.h"
-#include "tidemark/engine/tape/file_writer.h"
+#include "tidemark/libtorch/attribution/clock.h"
 
 namespace tidemark::phantom {
 namespace {
 
-std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
+using attribution::now_ns;
 
-// A killed run may lose so much of its tape. (Full blocks are written as they come anyway.)
-constexpr std::int64_t kFlushEvery_ns = 1'000'000'000;
+// Backwards are followed by the modules they work on, whatever thread that happens on.
+constexpr std::uint32_t kBackward = 0;
+
+std::uint32_t this_thread() {
+  static std::atomic<std::uint32_t> threads{kBackward};
+  thread_local const std::uint32_t number = ++threads;
+  return number;
+}
 
 // What the caching allocator accounts for a request.
 std::int64_t rounded(std::int64_t bytes) { return rounded_up(bytes, kCudaGranularity); }
 
+std::unique_ptr<attribution::RunTape> tape_at(const std::string& path) {
+  return std::make_unique<attribution::RunTape>(attribution::TapeOptions{
+      .path = path, .keeps_events = true, .device_name = [](std::uint8_t number) {
+        return "cuda:" + std::to_string(number);
+      }});
+}
+
+Note birth_of(StorageKey key, c10::DeviceIndex device, std::int64_t bytes, std::uint8_t flags) {
+  return {.key = key,
+          .bytes = bytes,
+          .thread = this_thread(),
+          .kind = NoteKind::Born,
+          .device = static_cast<std::uint8_t>(device),
+          .flags = flags};
+}
+
 }  // namespace
 
-StorageLog::StorageLog(OnOutOfMemory on_out_of_memory)
-    : on_out_of_memory_(on_out_of_memory), start_ns_(now_ns()) {}
-
-DeviceId StorageLog::device_id(c10::DeviceIndex device) {
-  DeviceId& id = devices_.at(device);
-  if (!id) id = builder_.tables().device("cuda:" + std::to_string(device));
-  return id;
+StorageLog::StorageLog(OnOutOfMemory on_out_of_memory, const std::string& path)
+    : run_(attribution::Attribution(
+               {.recompute_by_grad_mode = true, .count_at_birth = true, .knows_steps = true}),
+           tape_at(path)),
+      on_out_of_memory_(on_out_of_memory),
+      start_ns_(now_ns()) {
+  run_.start(/*count_at_birth=*/true);
 }
 
-void StorageLog::feed() {
-  const Event& event = builder_.last();
-  if (!saves_ || event.time_ns - flushed_ns_ < kFlushEvery_ns) return;
-  flushed_ns_ = event.time_ns;
-  builder_.flush();
-}
-
-void StorageLog::log(LoggedEvent event) {
-  event.time_ns = now_ns() - start_ns_;
-  if (!held_.is_on()) return write(event);
-  held_.add(event);
-  if (held_.is_full()) write_held();
-}
-
-void StorageLog::write_held() {
-  for (const LoggedEvent& event : held_.take()) write(event);
-}
-
-void StorageLog::write(const LoggedEvent& event) {
-  builder_.set_time(event.time_ns);
-  const Place& place = event.place;
-  switch (event.kind) {
-    case Kind::Alloc:
-      builder_.alloc_as(event.storage, event.device, event.bytes, event.category, place);
-      break;
-    case Kind::Free: builder_.free(event.storage, place); break;
-    case Kind::Relabel: builder_.relabel(event.storage, event.category, place); break;
-    case Kind::ScopeBegin: builder_.begin_scope(*place.scope, {.phase = place.phase}); break;
-    case Kind::ScopeEnd: builder_.end_scope(*place.scope, {.phase = place.phase}); break;
-    case Kind::Mark: builder_.mark("out of memory", place); break;
-    default: builder_.begin_step(place); break;
-  }
-  feed();
-}
-
-StorageId StorageLog::born(c10::DeviceIndex device, std::int64_t bytes, Category category,
-                           const Place& place) {
-  if (bytes == 0 || is_over_) return {};
-  std::lock_guard lock(lock_);
-  check_memory(device, bytes, place);
-  const StorageId id = builder_.new_storage();
-  categories_.push_back(category);
-  const LoggedEvent birth{Kind::Alloc, 0, id, bytes, device_id(device), category, place};
-  log(birth);
+StorageKey StorageLog::count_birth(c10::DeviceIndex device, std::int64_t bytes,
+                                   const Whence& whence) {
   DeviceCounters& c = counters_[device];
   c.allocated += rounded(bytes);
   c.requested += bytes;
@@ -90,28 +65,35 @@ StorageId StorageLog::born(c10::DeviceIndex device, std::int64_t bytes, Category
   ++c.births;
   c.births_alive_peak = std::max(c.births_alive_peak, c.births - c.deaths);
   if (!out_of_memory_ && c.allocated > virtual_gpus().model().memory_bytes)
-    note_out_of_memory(device, bytes, c.allocated - rounded(bytes), place);
-  return id;
+    note_out_of_memory(device, bytes, c.allocated - rounded(bytes), whence);
+  return last_key_;
+}
+
+StorageKey StorageLog::born(c10::DeviceIndex device, std::int64_t bytes, const Whence& whence) {
+  if (bytes == 0 || is_over_) return 0;
+  std::lock_guard lock(lock_);
+  check_memory(device, bytes, whence);
+  run_.take(birth_of(++last_key_, device, bytes, whence.flags), &whence.place);
+  return count_birth(device, bytes, whence);
 }
 
 // The event that says where it happens is the last one so far.
 void StorageLog::note_out_of_memory(c10::DeviceIndex device, std::int64_t wanted,
-                                    std::int64_t allocated, const Place& place) {
-  const Tables& tables = builder_.tables();
-  const When at{static_cast<std::int64_t>(builder_.size() + held_.size()) - 1,
+                                    std::int64_t allocated, const Whence& whence) {
+  const When at{static_cast<std::int64_t>(tape().events()) - 1,
                 now_ns() - start_ns_,
-                step_,
-                place.phase.value_or(builder_.phase()),
+                steps_begun(),
+                run_.attribution().phase_now(this_thread(), whence.flags),
                 {},
-                std::string(tables.op_name(place.call)),
-                tables.source(place.stack)};
+                std::string(tables().op_name(whence.place.call)),
+                tables().source(whence.place.stack)};
   out_of_memory_ = {device, wanted, allocated, at};
 }
 
-void StorageLog::died(StorageId storage, c10::DeviceIndex device, std::int64_t bytes) {
+void StorageLog::died(StorageKey storage, c10::DeviceIndex device, std::int64_t bytes) {
   if (!storage || is_over_) return;
   std::lock_guard lock(lock_);
-  log({.kind = Kind::Free, .storage = storage});
+  run_.take({.key = storage, .thread = this_thread(), .kind = NoteKind::Died});
   DeviceCounters& c = counters_[device];
   c.allocated -= rounded(bytes);
   c.requested -= bytes;
@@ -120,21 +102,30 @@ void StorageLog::died(StorageId storage, c10::DeviceIndex device, std::int64_t b
 
 // To the allocator a resize is a new block and the death of the old one; a storage that shrinks to
 // nothing (as sharded parameters do) dies and is born again later.
-StorageId StorageLog::resized(StorageId storage, c10::DeviceIndex device, std::int64_t before,
-                              std::int64_t after, const Place& place) {
-  const StorageId grown = born(device, after, category_of(storage), place);
+StorageKey StorageLog::resized(StorageKey storage, c10::DeviceIndex device, std::int64_t before,
+                               std::int64_t after, const Whence& whence) {
+  StorageKey grown = 0;
+  if (after > 0 && !is_over_) {
+    std::lock_guard lock(lock_);
+    check_memory(device, after, whence);
+    run_.take_moved(storage, birth_of(++last_key_, device, after, whence.flags), &whence.place);
+    grown = count_birth(device, after, whence);
+  }
   died(storage, device, before);
   return grown;
 }
 
 // A refused request is no birth: a mark says where it was.
-void StorageLog::check_memory(c10::DeviceIndex device, std::int64_t wanted, const Place& place) {
+void StorageLog::check_memory(c10::DeviceIndex device, std::int64_t wanted, const Whence& whence) {
   if (on_out_of_memory_ == OnOutOfMemory::GoOn) return;
   const std::int64_t capacity = virtual_gpus().model().memory_bytes;
   const std::int64_t allocated = counters_[device].allocated;
   if (allocated + rounded(wanted) <= capacity) return;
-  log({.kind = Kind::Mark, .place = place});
-  if (!out_of_memory_) note_out_of_memory(device, wanted, allocated, place);
+  tape().set_place(&whence.place);
+  tape().mark("out of memory", this_thread(),
+              run_.attribution().phase_now(this_thread(), whence.flags));
+  tape().set_place(nullptr);
+  if (!out_of_memory_) note_out_of_memory(device, wanted, allocated, whence);
   TORCH_CHECK_WITH(OutOfMemoryError, false,
                    "CUDA out of memory. Tried to allocate " + format_bytes(wanted) + ". GPU " +
                        std::to_string(device) + " has a total capacity of " +
@@ -144,131 +135,132 @@ void StorageLog::check_memory(c10::DeviceIndex device, std::int64_t wanted, cons
 
 CallId StorageLog::call(std::string_view op, std::string_view signature) {
   std::lock_guard lock(lock_);
-  return builder_.tables().call(op, signature);
+  return tape().tables().call(op, signature);
 }
 
 StackId StorageLog::source(StackId caller, std::string_view file, std::uint32_t line,
                            std::string_view function) {
   std::lock_guard lock(lock_);
-  return builder_.tables().stack(caller, file, line, function);
+  return tape().tables().stack(caller, file, line, function);
 }
 
-void StorageLog::begin_step() {
-  if (is_over_) return;
+void StorageLog::begin_step_if_due() {
+  if (is_over_ || !run_.awaits_step()) return;
   std::lock_guard lock(lock_);
-  log({.kind = Kind::Step});
-  ++step_;
+  run_.take({.thread = this_thread(), .kind = NoteKind::StepBegan});
 }
 
 void StorageLog::begin_optimizer() {
   if (is_over_) return;
   std::lock_guard lock(lock_);
-  write_held();  // of a step that raised, and so never ended
-  held_.begin(categories_.size());
+  in_optimizer_ = true;
+  run_.begin_optimizer(this_thread());
 }
 
 void StorageLog::end_optimizer() {
   if (is_over_) return;
   std::lock_guard lock(lock_);
-  held_.end();
-  write_held();
+  run_.end_optimizer(this_thread());
+  in_optimizer_ = false;
 }
 
-bool StorageLog::has_born_in_optimizer() const {
+bool StorageLog::has_born_in_optimizer() {
   std::lock_guard lock(lock_);
-  return held_.alive() > 0;
+  return run_.attribution().has_born_in_optimizer();
 }
 
-void StorageLog::relabel(StorageId storage, Category category, ScopeId scope) {
+void StorageLog::relabel(StorageKey storage, Category category, ScopeId scope) {
   if (!storage || is_over_) return;
   std::lock_guard lock(lock_);
-  if (categories_[storage.value] == category) return;
-  categories_[storage.value] = category;
-  if (!scope && held_.relabel_birth(storage, category)) return;
-  LoggedEvent event{.kind = Kind::Relabel, .storage = storage, .category = category};
-  event.place.scope = scope;
-  log(event);
+  tape().set_owner(scope);
+  run_.attribution().relabel(storage, category);
+  tape().set_owner({});
 }
 
-Category StorageLog::category_of(StorageId storage) const {
-  if (!storage) return Category::Unknown;
+void StorageLog::take_input(StorageKey storage) {
+  if (!storage || is_over_) return;
   std::lock_guard lock(lock_);
-  return categories_[storage.value];
+  run_.attribution().take_input(storage);
 }
 
-ScopeId StorageLog::scope(std::string_view path) {
+ScopeId StorageLog::module(const std::string& path) {
   std::lock_guard lock(lock_);
-  return builder_.tables().scope(path);
+  const ScopeId scope = tape().tables().scope(path);
+  if (modules_.size() <= scope.value) modules_.resize(scope.value + 1);
+  if (!modules_[scope.value]) {
+    modules_[scope.value] = run_.add_module();
+    run_.set_name(*modules_[scope.value], path);
+  }
+  return scope;
 }
 
-void StorageLog::begin_scope(ScopeId scope, Phase phase) {
+void StorageLog::tell_border(NoteKind kind, ScopeId module, std::uint32_t thread,
+                             std::uint8_t flags) {
+  run_.take({.bytes = *modules_[module.value], .thread = thread, .kind = kind, .flags = flags});
+}
+
+void StorageLog::begin_module(ScopeId module, std::uint8_t flags) {
   if (is_over_) return;
-  if (phase == Phase::Forward) follow_backward({});
+  if (!(flags & attribution::kInBackward)) follow_backward({});
   std::lock_guard lock(lock_);
-  log_scope(scope, phase, Kind::ScopeBegin);
+  tell_border(NoteKind::ForwardBegan, module, this_thread(), flags);
 }
 
-void StorageLog::end_scope(ScopeId scope, Phase phase) {
+void StorageLog::end_module(ScopeId module, std::uint8_t flags) {
   if (is_over_) return;
   std::lock_guard lock(lock_);
-  log_scope(scope, phase, Kind::ScopeEnd);
+  tell_border(NoteKind::ForwardEnded, module, this_thread(), flags);
 }
 
-void StorageLog::log_scope(ScopeId scope, Phase phase, Kind border) {
-  LoggedEvent event{.kind = border};
-  event.place.scope = scope;
-  event.place.phase = phase;
-  log(event);
-}
-
-void StorageLog::follow_backward(ScopeId scope) {
-  if (is_over_ || backward_scope_.load(std::memory_order_relaxed) == scope.value) return;
+void StorageLog::follow_backward(ScopeId module) {
+  if (is_over_ || backward_module_.load(std::memory_order_relaxed) == module.value) return;
   std::lock_guard lock(lock_);
   std::vector<ScopeId> path;
-  for (ScopeId at = scope; at; at = builder_.tables().scopes()[at.value].parent) path.push_back(at);
+  for (ScopeId at = module; at; at = tables().scopes()[at.value].parent) {
+    const auto number = at.value < modules_.size() ? modules_[at.value] : std::nullopt;
+    if (number && run_.book().is_known(*number)) path.push_back(at);  // lists are never called
+  }
   std::reverse(path.begin(), path.end());
   const auto same =
       std::mismatch(path.begin(), path.end(), in_backward_.begin(), in_backward_.end()).first -
       path.begin();
-  while (static_cast<std::ptrdiff_t>(in_backward_.size()) > same) {
-    log_scope(in_backward_.back(), Phase::Backward, Kind::ScopeEnd);
-    in_backward_.pop_back();
-  }
+  for (; static_cast<std::ptrdiff_t>(in_backward_.size()) > same; in_backward_.pop_back())
+    tell_border(NoteKind::BackwardEnded, in_backward_.back(), kBackward, attribution::kInBackward);
   for (auto one = path.begin() + same; one != path.end(); ++one) {
-    log_scope(*one, Phase::Backward, Kind::ScopeBegin);
+    tell_border(NoteKind::BackwardBegan, *one, kBackward, attribution::kInBackward);
     in_backward_.push_back(*one);
   }
-  backward_scope_ = scope.value;
+  backward_module_ = module.value;
 }
 
 void StorageLog::diagnose(std::string_view code, Severity severity, std::string where,
                           std::string message) {
   std::lock_guard lock(lock_);
-  diagnostics_.add(code, severity, std::move(where), std::move(message));
+  tape().diagnose(code, severity, std::move(where), std::move(message));
 }
 
 void StorageLog::set_meta(std::string_view key, std::string_view value) {
   std::lock_guard lock(lock_);
-  builder_.tables().set_meta(key, value);
+  tape().tables().set_meta(key, value);
 }
 
 bool StorageLog::has_called(std::span<const std::string_view> names) const {
   std::lock_guard lock(lock_);
-  const Tables& tables = builder_.tables();
-  return std::any_of(tables.calls().begin(), tables.calls().end(), [&](const Call& call) {
-    const std::string_view op = tables.strings[call.op];
+  const Tables& known = tables();
+  return std::any_of(known.calls().begin(), known.calls().end(), [&](const Call& call) {
+    const std::string_view op = known.strings[call.op];
     return std::find(names.begin(), names.end(), op.substr(0, op.find('.'))) != names.end();
   });
 }
 
 Diagnostics StorageLog::diagnostics() const {
   std::lock_guard lock(lock_);
-  return diagnostics_;
+  return run_.written()->diagnostics();
 }
 
 std::string StorageLog::describe(StackId source) const {
   std::lock_guard lock(lock_);
-  return builder_.tables().source(source);
+  return tables().source(source);
 }
 
 DeviceCounters StorageLog::counters(c10::DeviceIndex device) const {
@@ -284,22 +276,15 @@ void StorageLog::reset_peak(c10::DeviceIndex device) {
   c.births_alive_peak = c.births - c.deaths;
 }
 
-void StorageLog::spill_to(TapeWriter& writer) {
-  std::lock_guard lock(lock_);
-  builder_.spill_to(writer, true);
-  builder_.flush();
-  saves_ = true;
-}
-
 void StorageLog::flush() {
   std::lock_guard lock(lock_);
-  builder_.flush();
+  tape().flush();
 }
 
 void StorageLog::before_fork() {
   lock_.lock();
   // What is in the buffer of the file would be written by both.
-  builder_.flush();
+  tape().flush();
 }
 
 void StorageLog::after_fork(bool in_child) {
@@ -309,11 +294,14 @@ void StorageLog::after_fork(bool in_child) {
 
 Tape StorageLog::finish() {
   std::lock_guard lock(lock_);
-  for (const Diagnostic& d : diagnostics_.all())
-    builder_.diagnose(d.code, d.severity, d.where, d.message, d.count);
-  write_held();
   is_over_ = true;
-  return builder_.finish();
+  return tape().finish();
+}
+
+std::string StorageLog::file_problem() const {
+  std::lock_guard lock(lock_);
+  const RunFile* file = run_.written()->file();
+  return file ? file->problem() : "";
 }
 
 }  // namespace tidemark::phantom

@@ -1,4 +1,7 @@
-// Every birth, death and resize of a phantom storage: counted, and written to the tape.
+// Every birth, death and resize of a phantom storage: counted, and told to the run.
+//
+// What a storage is, which module and phase it belongs to and how the tape says it is the run's
+// business, as it is for live programs.
 #pragma once
 
 #include <array>
@@ -11,10 +14,14 @@
 
 #include "tidemark/engine/answers/parts.h"
 #include "tidemark/engine/tape/builder.h"
+#include "tidemark/libtorch/attribution/run.h"
 #include "tidemark/libtorch/phantom/device/virtual_gpus.h"
-#include "tidemark/libtorch/phantom/log/held_events.h"
 
 namespace tidemark::phantom {
+
+using attribution::Note;
+using attribution::NoteKind;
+using attribution::StorageKey;  // of a phantom: a number that is never used again; 0 for none
 
 // What torch.cuda.memory_stats() tells of one device.
 struct DeviceCounters {
@@ -25,38 +32,49 @@ struct DeviceCounters {
 
 enum class OnOutOfMemory : std::uint8_t { GoOn, Raise };
 
+// Where a birth happens: what is known of it beyond the thread it happens on.
+struct Whence {
+  Place place;             // operator, source line, module
+  std::uint8_t flags = 0;  // of its note
+};
+
 // One run. All calls may come from any thread.
 class StorageLog {
  public:
-  explicit StorageLog(OnOutOfMemory on_out_of_memory = OnOutOfMemory::GoOn);
+  // With a path, the tape goes to that file as it comes, too. Throws Error where it cannot be made.
+  explicit StorageLog(OnOutOfMemory on_out_of_memory = OnOutOfMemory::GoOn,
+                      const std::string& path = "");
 
   // Zero bytes are no storage to an allocator: they get no number and no event.
-  StorageId born(c10::DeviceIndex device, std::int64_t bytes, Category category,
-                 const Place& place);
-  void died(StorageId storage, c10::DeviceIndex device, std::int64_t bytes);
-  StorageId resized(StorageId storage, c10::DeviceIndex device, std::int64_t before,
-                    std::int64_t after, const Place& place);
+  StorageKey born(c10::DeviceIndex device, std::int64_t bytes, const Whence& whence);
+  void died(StorageKey storage, c10::DeviceIndex device, std::int64_t bytes);
+  StorageKey resized(StorageKey storage, c10::DeviceIndex device, std::int64_t before,
+                     std::int64_t after, const Whence& whence);
 
-  ScopeId scope(std::string_view path);
-  void begin_scope(ScopeId scope, Phase phase);
-  void end_scope(ScopeId scope, Phase phase);
+  // A module of this name; its calls begin and end, in a backward as recomputations.
+  ScopeId module(const std::string& path);
+  void begin_module(ScopeId module, std::uint8_t flags);
+  void end_module(ScopeId module, std::uint8_t flags);
   // The backward works on this module now: calls that it left end, those it is inside of begin.
   // An empty one ends them all.
-  void follow_backward(ScopeId scope);
+  void follow_backward(ScopeId module);
 
   CallId call(std::string_view op, std::string_view signature);
   StackId source(StackId caller, std::string_view file, std::uint32_t line,
                  std::string_view function);
-  void begin_step();
-  // Between the two, what is born waits: only after an optimizer's step is it known what of it is
-  // state. A label that comes before the end is true from the birth on.
+  // The first operator, or module call, that records gradients begins a training step.
+  void begin_step_if_due();
+  // The optimizer's step; its end closes a training step.
   void begin_optimizer();
   void end_optimizer();
-  // Whether something that was born in the optimizer's step is alive.
-  bool has_born_in_optimizer() const;
+  bool in_optimizer() const { return in_optimizer_.load(std::memory_order_relaxed); }
+  bool has_born_in_optimizer();
+  std::int64_t steps_begun() const { return run_.steps_begun(); }
+  std::int64_t steps_done() const { return run_.steps_done(); }
   // A scope makes the storage that module's.
-  void relabel(StorageId storage, Category category, ScopeId scope = {});
-  Category category_of(StorageId storage) const;
+  void relabel(StorageKey storage, Category category, ScopeId scope = {});
+  // A module is called with it from outside of all others.
+  void take_input(StorageKey storage);
   void diagnose(std::string_view code, Severity severity, std::string where, std::string message);
   // What the tape says of the run as a whole.
   void set_meta(std::string_view key, std::string_view value);
@@ -68,7 +86,6 @@ class StorageLog {
 
   DeviceCounters counters(c10::DeviceIndex device) const;
   void reset_peak(c10::DeviceIndex device);
-  std::int64_t step() const { return step_; }
 
   // The first moment the virtual GPU would have run out, if it did.
   struct OutOfMemory {
@@ -78,9 +95,10 @@ class StorageLog {
   };
   const std::optional<OutOfMemory>& out_of_memory() const { return out_of_memory_; }
 
-  void spill_to(TapeWriter& writer);
   void flush();
   Tape finish();
+  // Why the file was not written to its end; empty if it was.
+  std::string file_problem() const;
 
   // Nobody else may be inside while the process forks. A child says nothing: the tape and its file
   // are its parent's.
@@ -88,33 +106,26 @@ class StorageLog {
   void after_fork(bool in_child);
 
  private:
-  // At once, or when the optimizer's step is over.
-  void log(LoggedEvent event);
-  void write(const LoggedEvent& event);
-  void write_held();
-  void log_scope(ScopeId scope, Phase phase, Kind border);
+  attribution::RunTape& tape() { return *run_.tape(); }
+  const Tables& tables() const { return run_.written()->tables(); }
+  void tell_border(NoteKind kind, ScopeId module, std::uint32_t thread, std::uint8_t flags);
+  StorageKey count_birth(c10::DeviceIndex device, std::int64_t bytes, const Whence& whence);
   void note_out_of_memory(c10::DeviceIndex device, std::int64_t wanted, std::int64_t allocated,
-                          const Place& place);
-  // Now and then the file is fed to the disk.
-  void feed();
-  void check_memory(c10::DeviceIndex device, std::int64_t wanted, const Place& place);
-  DeviceId device_id(c10::DeviceIndex device);
+                          const Whence& whence);
+  void check_memory(c10::DeviceIndex device, std::int64_t wanted, const Whence& whence);
 
   mutable std::mutex lock_;
-  TapeBuilder builder_;
-  HeldEvents held_;
-  std::vector<Category> categories_;  // of every storage, by number
-  Diagnostics diagnostics_;
+  attribution::Run run_;
+  StorageKey last_key_ = 0;
   std::array<DeviceCounters, kMaxGpus> counters_{};
+  std::vector<std::optional<attribution::ModuleNumber>> modules_;  // by scope
   std::vector<ScopeId> in_backward_;  // modules the backward is inside of, outermost first
-  std::atomic<ScopeId::rep> backward_scope_{ScopeId().value};  // the innermost of them
-  std::array<DeviceId, kMaxGpus> devices_{};
+  std::atomic<ScopeId::rep> backward_module_{ScopeId().value};  // the innermost of them
   OnOutOfMemory on_out_of_memory_;
   std::optional<OutOfMemory> out_of_memory_;
-  std::int64_t step_ = 0;
   std::int64_t start_ns_;
-  bool saves_ = false, is_over_ = false;  // over: finished, or in a forked child
-  std::int64_t flushed_ns_ = 0;           // when the file last had all events
+  std::atomic<bool> in_optimizer_{false};
+  bool is_over_ = false;  // finished, or in a forked child
 };
 
 }  // namespace tidemark::phantom

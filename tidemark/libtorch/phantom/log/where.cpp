@@ -18,8 +18,6 @@ namespace tidemark::phantom {
 namespace {
 
 std::atomic<FindSource> g_find_source{nullptr};
-std::atomic<bool> g_in_optimizer{false};
-std::atomic<bool> g_step_is_due{true};
 
 // The source line and module of each recent forward operator, by its autograd sequence number: what
 // the backward of that operator, which runs on a thread without Python code, is to be blamed on.
@@ -64,22 +62,26 @@ StackId python_source(StorageLog& log) {
 }
 
 // A checkpoint's forward comes again inside the backward: it records, and has lines of its own. So
-// does a hook on a gradient, be it an optimizer's step.
-Whereabouts find_in_backward(StorageLog& log, bool records) {
-  Whereabouts here;
+// does a hook on a gradient, be it an optimizer's step. A backward that is itself recorded runs
+// without any Python code.
+Whence find_in_backward(StorageLog& log, bool records) {
+  Whence here{.flags = attribution::kInBackward};
   Place& place = here.place;
   const ScopeId module = current_module();
   const auto node = torch::autograd::get_current_node();
   const auto forward = forward_of(node.get());
-  place.phase = records ? Phase::Recompute : Phase::Backward;
+  const StackId line = records ? python_source(log) : StackId();
+  const bool recomputes = records && line;
+  if (recomputes) here.flags |= attribution::kGradMode;
   place.scope = module;
-  if (!records && !module && forward) {
+  if (!recomputes && !module && forward) {
     place.scope = forward->module;
     log.follow_backward(forward->module);
   }
-  if (!records && forward) place.stack = forward->source;
-  if (!place.stack) place.stack = python_source(log);
-  here.makes_gradient = !forward && !place.stack && !g_in_optimizer && adds_up_gradient(node.get());
+  if (!recomputes && forward) place.stack = forward->source;
+  if (!place.stack) place.stack = records ? line : python_source(log);
+  if (!forward && !place.stack && !log.in_optimizer() && adds_up_gradient(node.get()))
+    here.flags |= attribution::kOfGradient;
   if (!place.stack && forward) place.stack = forward->source;
   return here;
 }
@@ -88,63 +90,25 @@ Whereabouts find_in_backward(StorageLog& log, bool records) {
 
 void set_source_finder(FindSource find) { g_find_source = find; }
 
-Whereabouts find_whereabouts(StorageLog& log, bool needs_grad) {
+Whence find_whence(StorageLog& log, bool needs_grad) {
   const bool records = needs_grad && c10::GradMode::is_enabled();
   if (torch::autograd::get_current_graph_task_id() != -1) {
-    Whereabouts here = find_in_backward(log, records);
+    Whence here = find_in_backward(log, records);
     if (records) remember({here.place.stack, *here.place.scope});
     return here;
   }
-  Whereabouts here;
-  Place& place = here.place;
-  place.stack = python_source(log);
-  place.scope = current_module();
+  Whence here;
+  here.place.stack = python_source(log);
+  here.place.scope = current_module();
   log.follow_backward({});
   if (records) {
-    remember({place.stack, *place.scope});
-    begin_step_if_due(log);  // also in the closure that an optimizer's step is given
+    remember({here.place.stack, *here.place.scope});
+    log.begin_step_if_due();  // also in the closure that an optimizer's step is given
   }
-  if (g_in_optimizer) {
-    place.phase = Phase::Optimizer;
-    return here;
-  }
-  place.phase = log.step() > 0 ? Phase::Forward : Phase::Other;
   return here;
 }
 
-Category category_of_births(const Whereabouts& here, bool uses_phantoms) {
-  if (here.makes_gradient) return Category::Gradient;
-  switch (here.place.phase.value_or(Phase::Other)) {
-    case Phase::Forward:
-      return uses_phantoms || *here.place.scope ? Category::Activation : Category::Input;
-    case Phase::Recompute: return Category::Activation;
-    case Phase::Backward:
-    case Phase::Optimizer: return Category::Temporary;
-    default: return Category::Unknown;
-  }
-}
-
-void begin_step_if_due(StorageLog& log) {
-  if (g_step_is_due.load(std::memory_order_relaxed) && g_step_is_due.exchange(false))
-    log.begin_step();
-}
-
-std::int64_t steps_done(const StorageLog& log) { return log.step() - (g_step_is_due ? 0 : 1); }
-
-void enter_optimizer(StorageLog& log) {
-  g_in_optimizer = true;
-  log.begin_optimizer();
-}
-
-void leave_optimizer(StorageLog& log) {
-  log.end_optimizer();
-  g_in_optimizer = false;
-  g_step_is_due = true;
-}
-
-void reset_where() {
-  g_in_optimizer = false;
-  g_step_is_due = true;
+void forget_forwards() {
   for (auto& forward : g_forwards) forward.store(0, std::memory_order_relaxed);
 }
 

@@ -25,7 +25,7 @@ std::mutex g_asked_lock;
 std::unordered_map<StackId, Asked> g_asked;
 
 std::int64_t count_question() {
-  const std::int64_t step = storage_log()->step();
+  const std::int64_t step = storage_log()->steps_begun();
   std::lock_guard lock(g_asked_lock);
   Asked& asked = g_asked[current_place().stack];
   if (asked.step != step) asked = {step, 0};
@@ -71,8 +71,8 @@ at::Tensor with_values(const at::Tensor& values, c10::DeviceIndex device, Certai
   if (!values.defined()) return values;
   const auto bytes = values.numel() * static_cast<std::int64_t>(values.itemsize());
   const at::Tensor dense = values.is_non_overlapping_and_dense() ? values : values.contiguous();
-  at::Tensor phantom = make_phantom(new_storage(device, bytes, current_place()), values.dtype(),
-                                    {dense.sizes(), dense.strides(), 0});
+  at::Tensor phantom =
+      make_phantom(new_storage(device, bytes), values.dtype(), {dense.sizes(), dense.strides(), 0});
   set_known(phantom, dense, certainty);
   return phantom;
 }
@@ -103,8 +103,7 @@ at::Tensor new_tensor(const CallFrame& frame, at::IntArrayRef sizes, caffe2::Typ
   const auto contiguous = c10::contiguous_strides(sizes);
   const at::IntArrayRef strides = transposed.empty() ? at::IntArrayRef(contiguous) : transposed;
   const auto bytes = c10::multiply_integers(sizes) * static_cast<std::int64_t>(dtype.itemsize());
-  return make_phantom(new_storage(frame.device().index(), bytes, current_place()), dtype,
-                      {sizes, strides, 0});
+  return make_phantom(new_storage(frame.device().index(), bytes), dtype, {sizes, strides, 0});
 }
 
 std::int64_t assumed_count(const CallFrame& frame, std::int64_t most) {

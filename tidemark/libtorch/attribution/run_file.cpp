@@ -1,5 +1,5 @@
 // Bytes to a descriptor, and to memory once that fails.
-#include "tidemark/libtorch/run_file.h"
+#include "tidemark/libtorch/attribution/run_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
