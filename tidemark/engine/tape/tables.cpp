@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tidemark/engine/base/error.h"
+#include "tidemark/engine/base/rounding.h"
 
 namespace tidemark {
 namespace {
