@@ -5,6 +5,7 @@
 
 #include "python/src/bindings.h"
 #include "python/src/values.h"
+#include "tidemark/engine/base/rounding.h"
 
 namespace tidemark::python {
 namespace {
@@ -44,8 +45,12 @@ void bind_tables(py::module_& module) {
   py::class_<Device>(module, "Device", "A device, and how its allocator rounds requests.")
       .def_property_readonly("name", text(&Device::name))
       .def_readonly("granularity", &Device::granularity)
-      .def("allocated_bytes", &Device::allocated_bytes, py::arg("requested"),
-           "What the device's allocator accounts for a request.")
+      .def(
+          "allocated_bytes",
+          [](const Device& d, std::int64_t requested) {
+            return rounded_up(requested, d.granularity);
+          },
+          py::arg("requested"), "What the device's allocator accounts for a request.")
       .def("__repr__", [](const Device& d) { return decoded("<Device: " + d.name + ">"); });
 
   py::class_<Tables>(module, "Tables", "What the numbers in the columns point into.")

@@ -1,10 +1,13 @@
-"""What every verb that runs a script takes on its command line."""
+"""What every verb that runs a script takes on its command line, and asks before it runs one."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from typing import Any
+
+from tidemark.report_output import ReportOutput, take_standard_output
+from tidemark.user_script import why_not_a_script
 
 
 class RunParser(argparse.ArgumentParser):
@@ -46,6 +49,14 @@ def add_script(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument("script", metavar="SCRIPT", help=what)
     parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGS",
                         help="the script's own arguments")
+
+
+def take_output_for(script: str, is_module: bool) -> ReportOutput | None:
+    """Where the report of a script goes; None, and a sentence, where it cannot be run or reported."""
+    if problem := why_not_a_script(script, is_module):
+        print(f"tidemark: {problem}", file=sys.stderr)
+        return None
+    return take_standard_output()
 
 
 def note_on_flags(parser: argparse.ArgumentParser, script: str, arguments: list[str]) -> str:

@@ -8,8 +8,6 @@
 namespace tidemark::test {
 namespace {
 
-DeviceId device_numbered(std::size_t d) { return DeviceId(static_cast<DeviceId::rep>(d)); }
-
 void the_ledger_is_right_at_each_event(const Sample& sample) {
   Ledger ledger(sample.tape.tables());
   for (std::size_t i = 0; i < sample.tape.size(); ++i) {

@@ -35,7 +35,7 @@ void the_accounting_decides_what_is_charged(const Sample& sample) {
   for (std::size_t i = 0; i < sample.tape.size(); ++i) {
     replay.add(sample.tape[i], nobody);
     for (std::size_t d = 0; d < sample.slow.device_count(); ++d) {
-      const LedgerRow& row = replay.ledger().row(DeviceId(static_cast<DeviceId::rep>(d)));
+      const LedgerRow& row = replay.ledger().row(device_numbered(d));
       expect_equal(row.allocated, sample.slow.moments[i].rows[d].requested, "charged at ", i);
       expect_equal(row.requested, row.allocated, "requested at ", i);
     }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tidemark/engine/base/rounding.h"
 #include "tidemark/engine/graph/builder.h"
 #include "tidemark/engine/replay/verify.h"
 #include "tidemark/engine/tape/text_reader.h"
@@ -85,7 +86,7 @@ alloc s0 1000 op="node 0"
 return "node 0"
 )");
   EXPECT_EQ(write_tape_text(tape), write_tape_text(expected));
-  EXPECT_EQ(tape.tables().devices()[0].allocated_bytes(1000), 1024);
+  EXPECT_EQ(rounded_up(1000, tape.tables().devices()[0].granularity), 1024);
 }
 
 TEST(GraphTape, WhatTheGraphLeftOutIsSaidByTheTape) {

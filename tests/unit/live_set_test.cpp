@@ -17,7 +17,7 @@ struct Replayed {
   explicit Replayed(const std::string& lines)
       : tape(read_tape_text("tape 1\ndevice cpu\n" + lines)), replay(tape.tables()) {
     for (std::size_t d = 0; d < tape.tables().devices().size(); ++d)
-      keepers.emplace_back(DeviceId(static_cast<DeviceId::rep>(d)));
+      keepers.emplace_back(device_numbered(d));
     replay.add_all(tape, *this);
   }
   void see(const Event& e, const Change& change, const Replay& now) {

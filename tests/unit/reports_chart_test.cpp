@@ -22,10 +22,10 @@ TimelinePoint point(std::int64_t event, std::int64_t parameter, std::int64_t act
 }
 
 std::vector<std::string> chart_lines(std::vector<TimelinePoint> points, std::int64_t last,
-                                     std::size_t width) {
+                                     std::size_t width, std::size_t rows = kChartRows) {
   TimelineAnswer answer{.first = 0, .last = last, .devices = {{"cuda:0", std::move(points)}}};
   Page page({.width = width});
-  draw_chart(page, answer, answer.devices[0]);
+  draw_chart(page, answer, answer.devices[0], rows);
   std::istringstream text(page.take());
   std::vector<std::string> lines;
   for (std::string line; std::getline(text, line);) lines.push_back(line);
@@ -42,6 +42,25 @@ TEST(Chart, BandsAreStackedToScaleFromTheGroundUp) {
   EXPECT_EQ(lines[7], "       │" + repeated("█", 20));
   EXPECT_EQ(lines[8], "   0 B └" + repeated("─", 20));
   EXPECT_EQ(lines[9], "  █ Parameter  ░ Activation");
+}
+
+// No edge of five rows is at half the height: the middle row's upper edge is at three fifths.
+TEST(Chart, ALabelIsTheHeightOfItsRowsUpperEdge) {
+  const auto lines = chart_lines({point(0, 10, 0)}, 19, 28, 5);
+  ASSERT_EQ(lines.size(), 6u);
+  EXPECT_EQ(lines[0], "  10 B ┤" + repeated("█", 20));
+  EXPECT_EQ(lines[1], "       │" + repeated("█", 20));
+  EXPECT_EQ(lines[2], "   6 B ┤" + repeated("█", 20));
+  EXPECT_EQ(lines[3], "       │" + repeated("█", 20));
+  EXPECT_EQ(lines[4], "       │" + repeated("█", 20));
+  EXPECT_EQ(lines[5], "   0 B └" + repeated("─", 20));
+}
+
+TEST(Chart, OneRowIsLabelledOnce) {
+  const auto lines = chart_lines({point(0, 10, 0)}, 19, 28, 1);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0], "  10 B ┤" + repeated("█", 20));
+  EXPECT_EQ(lines[1], "   0 B └" + repeated("─", 20));
 }
 
 TEST(Chart, ASliceWithManyChangesShowsItsHighest) {

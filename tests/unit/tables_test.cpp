@@ -4,25 +4,21 @@
 #include <gtest/gtest.h>
 
 #include "tidemark/engine/base/error.h"
+#include "tidemark/engine/base/rounding.h"
 
 namespace tidemark {
 namespace {
 
 TEST(Tables, CudaDevicesRoundUpTo512AndOthersDoNot) {
   Tables tables;
-  const Device cuda = tables.devices()[tables.device("cuda:0").value];
-  EXPECT_EQ(cuda.allocated_bytes(0), 0);
-  EXPECT_EQ(cuda.allocated_bytes(1), 512);
-  EXPECT_EQ(cuda.allocated_bytes(512), 512);
-  EXPECT_EQ(cuda.allocated_bytes(513), 1024);
-  for (const char* name : {"cpu", "cudaish", "mps:0"})
-    EXPECT_EQ(tables.devices()[tables.device(name).value].allocated_bytes(513), 513) << name;
-}
-
-TEST(Tables, RoundingTheLargestSizeDoesNotOverflow) {
-  const Device cuda{"cuda", 512};
-  EXPECT_EQ(cuda.allocated_bytes(INT64_MAX), INT64_MAX);
-  EXPECT_GE(cuda.allocated_bytes(INT64_MAX - 511), INT64_MAX - 511);
+  const auto allocated = [&](const char* device, std::int64_t requested) {
+    return rounded_up(requested, tables.devices()[tables.device(device).value].granularity);
+  };
+  EXPECT_EQ(allocated("cuda:0", 0), 0);
+  EXPECT_EQ(allocated("cuda:0", 1), 512);
+  EXPECT_EQ(allocated("cuda:0", 512), 512);
+  EXPECT_EQ(allocated("cuda:0", 513), 1024);
+  for (const char* name : {"cpu", "cudaish", "mps:0"}) EXPECT_EQ(allocated(name, 513), 513) << name;
 }
 
 TEST(Tables, AScopeBringsItsParents) {

@@ -8,10 +8,10 @@ from typing import Any
 from tidemark.estimation.every_gpu import estimate_on_every_gpu
 from tidemark.estimation.options import EstimateOptions, parse_options
 from tidemark.estimation.run import run_estimate
-from tidemark.report_output import COULD_NOT_RUN, ReportOutput, take_standard_output
+from tidemark.report_output import COULD_NOT_RUN, ReportOutput
 from tidemark.run_facts import tell
+from tidemark.script_options import take_output_for
 from tidemark.tape_saving import check_can_save, refusal
-from tidemark.user_script import why_not_a_script
 
 # Of the verdict. Nobody can tell: the run is as good as not made.
 EXIT_CODES = {"fits": 0, "tight": 0, "does not fit": 1, "cannot tell": COULD_NOT_RUN}
@@ -19,16 +19,13 @@ EXIT_CODES = {"fits": 0, "tight": 0, "does not fit": 1, "cannot tell": COULD_NOT
 
 def main(arguments: list[str]) -> int:
     options = parse_options(arguments)
-    if problem := why_not_a_script(options.script, options.module):
-        print(f"tidemark: {problem}", file=sys.stderr)
+    output = take_output_for(options.script, options.module)
+    if output is None:
         return COULD_NOT_RUN
     try:
         check_can_save(options.save)
     except OSError as error:
         print(f"tidemark: {refusal(options.save, error)}", file=sys.stderr)
-        return COULD_NOT_RUN
-    output = take_standard_output()
-    if output is None:
         return COULD_NOT_RUN
     try:
         if options.every_gpu:

@@ -7,18 +7,16 @@ from typing import Any
 
 from tidemark._engine import Overview
 from tidemark.recording.options import RecordOptions, parse_options
-from tidemark.report_output import COULD_NOT_RUN, ReportOutput, take_standard_output
+from tidemark.report_output import COULD_NOT_RUN, ReportOutput
 from tidemark.run_facts import INTERRUPTED, ending_of, tell
+from tidemark.script_options import take_output_for
 from tidemark.tape_saving import refusal
-from tidemark.user_script import StepsDone, run_script, why_not_a_script
+from tidemark.user_script import StepsDone, run_script
 
 
 def main(arguments: list[str]) -> int:
     options = parse_options(arguments)
-    if problem := why_not_a_script(options.script, options.module):
-        print(f"tidemark: {problem}", file=sys.stderr)
-        return COULD_NOT_RUN
-    output = take_standard_output()
+    output = take_output_for(options.script, options.module)
     if output is None:
         return COULD_NOT_RUN
     from tidemark.recording.tracking import Tracking

@@ -53,7 +53,7 @@ void LeaksObserver::see(const Event& e, const Change&, const Replay& replay) {
   if (e.kind != Kind::Step) return;
   std::vector<std::int64_t>& level = levels_.emplace_back(replay.ledger().device_count());
   for (std::size_t d = 0; d < level.size(); ++d)
-    level[d] = replay.ledger().row(DeviceId(static_cast<DeviceId::rep>(d))).allocated;
+    level[d] = replay.ledger().row(device_numbered(d)).allocated;
 }
 
 // A device that appeared later was empty before.
@@ -96,7 +96,7 @@ std::vector<StepLevel> LeaksObserver::step_levels(const Replay& replay) const {
   std::vector<StepLevel> result;
   const Tables& tables = replay.tables();
   for (std::size_t d = 0; d < replay.ledger().device_count(); ++d) {
-    const DeviceId id(static_cast<DeviceId::rep>(d));
+    const DeviceId id = device_numbered(d);
     if (!is_chosen(options_.device, tables, id) || was_always_empty(d)) continue;
     for (std::size_t step = 0; step < levels_.size(); ++step)
       result.push_back({device_name(tables, id), static_cast<std::int64_t>(step), level(step, d)});

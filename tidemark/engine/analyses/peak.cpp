@@ -6,9 +6,7 @@
 
 namespace tidemark {
 
-void PeakObserver::add_device() {
-  keepers_.emplace_back(DeviceId(static_cast<DeviceId::rep>(keepers_.size())));
-}
+void PeakObserver::add_device() { keepers_.emplace_back(device_numbered(keepers_.size())); }
 
 DevicePeak PeakObserver::explain(const PeakKeeper& keeper, const Replay& replay) const {
   const Tables& tables = replay.tables();

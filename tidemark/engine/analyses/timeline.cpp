@@ -81,7 +81,7 @@ TimelineAnswer TimelineObserver::answer(const Replay& replay) const {
   answer.last = position_.last();
   std::vector<std::vector<TimelinePoint>> series = is_exact() ? exact_ : columns_.answer();
   for (std::size_t d = 0; d < series.size(); ++d) {
-    const DeviceId id(static_cast<DeviceId::rep>(d));
+    const DeviceId id = device_numbered(d);
     if (!is_chosen(options_.device, tables, id)) continue;
     if (is_exact() ? series[d].empty() : !has_bytes(series[d])) continue;
     answer.devices.push_back({device_name(tables, id), std::move(series[d])});

@@ -22,10 +22,6 @@ void merge_pairs(std::vector<TimelinePoint>& points) {
   points.resize(half);
 }
 
-DeviceId device_numbered(std::size_t number) {
-  return DeviceId(static_cast<DeviceId::rep>(number));
-}
-
 }  // namespace
 
 TimelinePoint point_at(const Instant& when, const LedgerRow& level) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -29,6 +30,11 @@ using StackId = Id<struct StackTag>;
 using CallId = Id<struct CallTag>;
 using StreamId = Id<struct StreamTag, std::uint16_t>;
 using DeviceId = Id<struct DeviceTag, std::uint8_t>;
+
+// The device in this row of the tables.
+constexpr DeviceId device_numbered(std::size_t row) {
+  return DeviceId(static_cast<DeviceId::rep>(row));
+}
 
 }  // namespace tidemark
 

@@ -28,7 +28,7 @@ DeviceId GraphBuilder::device(std::string_view name) {
       throw Error(ErrorCode::BadArgument, "the graph has too many devices");
     found = devices.emplace(devices.end(), name);
   }
-  return DeviceId(static_cast<DeviceId::rep>(found - devices.begin()));
+  return device_numbered(static_cast<std::size_t>(found - devices.begin()));
 }
 
 StorageId GraphBuilder::add_storage(DeviceId device, std::int64_t bytes) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "tidemark/engine/base/rounding.h"
 #include "tidemark/engine/tape/storage_states.h"
 #include "tidemark/engine/tape/tables.h"
 

@@ -2,13 +2,6 @@
 #include "tidemark/engine/replay/scope_spans.h"
 
 namespace tidemark {
-namespace {
-
-DeviceId device_numbered(std::size_t number) {
-  return DeviceId(static_cast<DeviceId::rep>(number));
-}
-
-}  // namespace
 
 void ScopeSpans::begin(const Replay& replay) {
   const OpenCalls::Slot call = replay.scopes().meant();

@@ -79,11 +79,19 @@ std::string margin(const Plot& plot, std::string_view label, std::string_view ed
   return "  " + right_aligned(shown, plot.label_width) + " " + std::string(edge);
 }
 
+// The bytes at a row's upper edge, rounded down; no product of large sizes is formed.
+std::int64_t upper_edge(const Plot& plot, std::size_t row) {
+  const auto rows = static_cast<std::int64_t>(plot.rows);
+  const auto rows_below = static_cast<std::int64_t>(plot.rows - row);
+  return plot.highest / rows * rows_below + plot.highest % rows * rows_below / rows;
+}
+
+std::size_t middle_row(const Plot& plot) { return plot.rows / 2; }
+
 void draw_rows(Page& page, const Plot& plot) {
   for (std::size_t row = 0; row < plot.rows; ++row) {
-    const bool is_labelled = row % (plot.rows / 2) == 0;
-    const std::string label =
-        is_labelled ? page.bytes(row == 0 ? plot.highest : plot.highest / 2) : "";
+    const bool is_labelled = row == 0 || row == middle_row(plot);
+    const std::string label = is_labelled ? page.bytes(upper_edge(plot, row)) : "";
     std::vector<Inked> runs = plot_row(plot, row);
     runs.insert(runs.begin(), {margin(plot, label, is_labelled ? "┤" : "│"), Ink::Dim});
     page.line(std::move(runs));
@@ -128,7 +136,7 @@ void draw_chart(Page& page, const TimelineAnswer& answer, const DeviceTimeline& 
   plot.rows = rows;
   for (const TimelinePoint& point : device.points)
     plot.highest = std::max(plot.highest, point.highest);
-  for (std::int64_t labelled : {plot.highest, plot.highest / 2, std::int64_t{0}})
+  for (std::int64_t labelled : {plot.highest, upper_edge(plot, middle_row(plot)), std::int64_t{0}})
     plot.label_width = std::max(plot.label_width, display_width(page.bytes(labelled)));
   if (plot.label_width + 4 + kNarrowestPlot > page.width()) plot.label_width = 0;
   plot.slices = slices_of(answer, device, page.width() - plot.label_width - 4);

@@ -8,7 +8,8 @@ namespace tidemark {
 
 inline constexpr std::size_t kChartRows = 8;
 
-// Draws one device of the answer over the whole axis, with steps and phases below:
+// Draws one device of the answer over the whole axis in one row or more, with steps and phases
+// below. A label is the height of its row's upper edge:
 //
 //   3.00 GiB ┤      ░░░░
 //            │    ░░░░░░░░

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tidemark/engine/base/error.h"
+#include "tidemark/engine/base/rounding.h"
 
 namespace tidemark {
 namespace {
@@ -81,7 +82,7 @@ void Tables::set_meta(std::string_view key, std::string_view value) {
 
 DeviceId Tables::find_device(std::string_view name) const {
   for (std::size_t i = 0; i < devices_.size(); ++i)
-    if (devices_[i].name == name) return DeviceId(static_cast<DeviceId::rep>(i));
+    if (devices_[i].name == name) return device_numbered(i);
   return {};
 }
 

@@ -10,18 +10,12 @@
 
 #include "tidemark/engine/base/ids.h"
 #include "tidemark/engine/base/interner.h"
-#include "tidemark/engine/base/rounding.h"
 
 namespace tidemark {
 
 struct Device {
   std::string name;              // "cuda:0", "cpu"
   std::int64_t granularity = 1;  // requests are rounded up to a multiple of this
-
-  // What the device's allocator accounts for a request; no request overflows.
-  std::int64_t allocated_bytes(std::int64_t requested) const {
-    return rounded_up(requested, granularity);
-  }
 };
 
 // A place in the module tree: "layers.0.attn" below "layers.0" below "layers".

@@ -61,8 +61,7 @@ class TextWriter {
   }
 
   void declare_all_devices() {
-    for (std::size_t i = 0; i < tables_.devices().size(); ++i)
-      declare_device(DeviceId(static_cast<DeviceId::rep>(i)));
+    for (std::size_t i = 0; i < tables_.devices().size(); ++i) declare_device(device_numbered(i));
   }
 
   void declare_device(DeviceId device) {
