@@ -190,7 +190,7 @@ class MemTracker(ToldMemory):  # type: ignore[no-untyped-call]
         super().__init__(_MemRefType)
         self._tracker = _recorder.Tracker(as_pytorch=True)
         self._follower = Follower(self._tracker, self._meet)
-        self._follower.labels_arriving = True
+        self._follower.labels_as_pytorch = True
         self._mod_tracker = _ModulesRunning(self._follower)
         self._memory_tracking: Any = WeakIdKeyDictionary()
         self._depth = 0
