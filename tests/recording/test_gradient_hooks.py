@@ -215,3 +215,18 @@ def test_an_interrupt_in_a_wrapped_gradient_reaches_the_program(
         finally:
             library._recorder.set_opener(library.inner_tensors)
         assert tracker._tracker.is_running
+
+
+def test_an_fsdp2_that_we_do_not_know_is_told_and_goes_on(
+    mesh: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tidemark.recording import sharded_gradients
+
+    monkeypatch.setattr(sharded_gradients, "_methods", [])
+    monkeypatch.setattr(sharded_gradients, "check_private", lambda part: ["FSDPParam.gone"])
+    model = offloaded_net(mesh)
+    with pytest.warns(RuntimeWarning, match="has no FSDPParam.gone") as told, tidemark.track():
+        for _ in range(2):
+            model(torch.ones(2, 6)).sum().backward()
+    assert len(told) == 1
+    assert all(p.grad is not None for p in model.parameters())

@@ -10,7 +10,9 @@ from typing import Any
 import torch
 from torch import nn
 
+from tidemark.private_torch import check_private, what_is_missing
 from tidemark.recording.replaced_method import ReplacedMethod
+from tidemark.recording.telling import warn
 
 _all: dict[int, weakref.ref[ShardedGradients]] = {}
 _methods: list[ReplacedMethod] = []
@@ -58,6 +60,11 @@ class ShardedGradients:
 def _replaced_methods() -> list[ReplacedMethod]:
     """Made when FSDP2 is there: we do not load it."""
     if not _methods:
+        missing = check_private("sharded")
+        if missing:
+            warn(f"tidemark: {what_is_missing(*missing)}; until then gradients of sharded parameters "
+                 "are not told from other memory", stacklevel=6)
+            return []
         from torch.distributed.fsdp._fully_shard._fsdp_param import FSDPParam
 
         _methods.append(ReplacedMethod(FSDPParam, "to_sharded_dtensor", _followed))
