@@ -1,6 +1,7 @@
 // Builtin functions that Python calls without a frame.
 #include "python/record/hooks.h"
 
+#include <torch/csrc/Exceptions.h>
 #include <torch/csrc/autograd/python_variable.h>
 
 #include <exception>
@@ -166,30 +167,37 @@ void label_gradient(Tracker& tracker, PyObject* gradient) {
   else tracker.label(tensors_in(gradient), Category::Gradient);
 }
 
-void label_gradient_of(Tracker& tracker, PyObject* parameter) {
-  const at::Tensor& gradient = THPVariable_Unpack(parameter).grad();
-  if (!gradient.defined()) return;
-  if (gradient.key_set().has(c10::DispatchKey::Python))
-    return label_gradient(tracker, py::handle(parameter).attr("grad").ptr());
-  tracker.label(gradient, Category::Gradient);
-}
-
-// Inside the program's backward: an error of ours ends the tracking, not that.
-template <void (*kLabel)(Tracker&, PyObject*)>
-PyObject* on_gradient(PyObject* self, Arguments arguments, Py_ssize_t count) {
-  auto& tracker = held<Tracker>(self);
+// Inside the program's backward: an error of ours ends the tracking, not that. False with Python's
+// error set where it is none of ours.
+bool try_to_label_gradient(Tracker& tracker, PyObject* gradient) {
   try {
-    if (count > 0 && arguments[0] != Py_None && tracker.is_running()) kLabel(tracker, arguments[0]);
+    label_gradient(tracker, gradient);
   } catch (py::error_already_set& error) {
     if (!error.matches(PyExc_Exception)) {
       error.restore();
-      return nullptr;
+      return false;
     }
     tracker.give_up(error.what());
   } catch (const std::exception& error) {
     tracker.give_up(error.what());
   }
+  return true;
+}
+
+PyObject* on_gradient(PyObject* self, Arguments arguments, Py_ssize_t count) {
+  auto& tracker = held<Tracker>(self);
+  const bool is_meant = count > 0 && arguments[0] != Py_None && tracker.is_running();
+  if (is_meant && !try_to_label_gradient(tracker, arguments[0])) return nullptr;
   Py_RETURN_NONE;
+}
+
+void label_wrapped(Tracker& tracker, const at::Tensor& gradient) {
+  const py::gil_scoped_acquire acquire;
+  const auto wrapped = py::reinterpret_steal<py::object>(THPVariable_Wrap(gradient));
+  if (try_to_label_gradient(tracker, wrapped.ptr())) return;
+  python_error error;  // goes to the autograd engine, as that of any hook
+  error.persist();
+  throw error;
 }
 
 using Fast = PyObject* (*)(PyObject*, Arguments, Py_ssize_t);
@@ -224,8 +232,8 @@ void bind_hooks(py::module_& m) {
       .def("close_lost", &ModuleCalls::close_lost)
       .def_property_readonly("before_forward", &callable<&before_forward, ModuleCalls>)
       .def_property_readonly("after_forward", &callable<&after_forward, ModuleCalls>);
-  m.def("gradient_hook", &callable<&on_gradient<&label_gradient>, Tracker>);
-  m.def("accumulated_hook", &callable<&on_gradient<&label_gradient_of>, Tracker>);
+  m.def("gradient_hook", &callable<&on_gradient, Tracker>);
+  set_wrapped_labeller(&label_wrapped);
 }
 
 }  // namespace tidemark::recorder

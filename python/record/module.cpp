@@ -226,6 +226,10 @@ void bind_tracker(py::module_& m) {
       .def_property_readonly("in_optimizer", &Tracker::in_optimizer)
       .def_property_readonly("steps_done", &Tracker::steps_done)
       .def("label", &label)
+      .def("follow_gradient",
+           [](Tracker& tracker, py::handle leaf, bool comes_last) {
+             tracker.follow_gradient(THPVariable_Unpack(leaf.ptr()), comes_last);
+           })
       .def("set_owner", &Tracker::set_owner)
       .def("known_bytes",
            [](Tracker& tracker, py::handle value) {

@@ -54,9 +54,10 @@ def read_fx(
     """
     import torch  # noqa: F401  (its libraries must be there before _graph)
 
-    from tidemark.torch_match import check_torch
+    from tidemark.torch_match import check_torch, load_extension
 
     check_torch()
+    load_extension("_graph")
     from tidemark import _graph
 
     graph = _plain(graph)

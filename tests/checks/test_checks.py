@@ -6,11 +6,13 @@ import check_docs_links
 import check_first_lines
 import check_layers
 import check_map
+import check_private_torch
 import check_sizes
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-CHECKS = [check_layers, check_map, check_sizes, check_first_lines, check_docs_links]
+CHECKS = [check_layers, check_map, check_sizes, check_first_lines, check_docs_links,
+          check_private_torch]
 
 
 @pytest.fixture
@@ -253,3 +255,61 @@ def test_links_elsewhere_and_in_code_are_left_alone(tree):
 
 def test_a_missing_picture_is_found(tree):
     assert len(check_docs_links.find_problems(tree(a_dot_md="![p](none.png)\n"))) == 1
+
+
+# Private things of torch
+
+TABLE = """
+from dataclasses import dataclass
+
+@dataclass
+class Row:
+    owner: str
+    names: tuple
+    noticed: str = "not"
+    without: str = ""
+
+TABLE = (Row("torch._C", ("_known",)), Row("torch::autograd", ("Node",)))
+"""
+USES = {
+    "python__tidemark__a_dot_py": "import torch\ntorch._C._known()\n",
+    "tidemark__libtorch__a_dot_cpp": "// Has torch::autograd::Comment.\ntorch::autograd::Node* n;\n",
+    "python__tidemark__private_torch_dot_py": TABLE,
+}
+
+
+def private_problems(tree, **more):
+    root = tree(**USES | more)
+    page = root / check_private_torch.PAGE
+    page.parent.mkdir()
+    uses = check_private_torch.find_uses(root)
+    page.write_text(check_private_torch.page(check_private_torch.load_table(root), uses))
+    return check_private_torch.find_problems(root)
+
+
+def test_private_things_that_are_listed_are_not_found(tree):
+    assert private_problems(tree) == []
+
+
+@pytest.mark.parametrize("name, code, found", [
+    ("python__tidemark__b_dot_py", "import torch.nn as nn\nnn._hidden\n", "_hidden"),
+    ("python__tidemark__b_dot_py", "from torch._inner import tool\n", "tool"),
+    ("python__tidemark__b_dot_py", "def f(x):\n    return x._slot\n", "_slot"),
+    ("python__tidemark__b_dot_py", "import torch\nput(torch.cuda, '_lazy', 1)\n", "_lazy"),
+    ("python__tidemark__b_dot_py", "import torch\nset_all(torch.cuda, _lazy=1)\n", "_lazy"),
+    ("python__tidemark__b_dot_py", "look_up(lib, '_ZN5torch1xEv')\n", "_ZN5torch1xEv"),
+    ("python__record__b_dot_cpp", "c10::impl::secret();\n", "secret"),
+    ("python__record__b_dot_cpp", "THPVariable_New(x);\n", "THPVariable_New"),
+])
+def test_a_private_thing_that_is_not_listed_is_found(tree, name, code, found):
+    [problem] = private_problems(tree, **{name: code})
+    assert f"uses torch's {found}, which" in problem
+
+
+def test_what_is_listed_and_not_used_is_found(tree):
+    [problem] = private_problems(tree, python__tidemark__a_dot_py='"""Nothing."""\n')
+    assert "lists _known, which no source uses" in problem
+
+
+def test_a_page_that_differs_is_found(tree):
+    assert "--write" in check_private_torch.find_problems(tree(**USES))[0]

@@ -48,6 +48,21 @@ def perceptron_adamw() -> Program:
 
 
 @program
+def steps_in_the_backward() -> Program:
+    """Each parameter is stepped, and its gradient dropped, as soon as that is accumulated."""
+    model = mlp()
+    optimizers = {p: torch.optim.SGD([p], lr=0.1) for p in model.parameters()}
+
+    def step(parameter: torch.Tensor) -> None:
+        optimizers[parameter].step()
+        optimizers[parameter].zero_grad()
+
+    for parameter in optimizers:
+        parameter.register_post_accumulate_grad_hook(step)
+    return training(model, torch.randn(32, 64), iterations=2)
+
+
+@program
 def convolutions_and_batch_norm() -> Program:
     model = nn.Sequential(
         nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(inplace=True), nn.MaxPool2d(2),

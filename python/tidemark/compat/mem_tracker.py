@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tidemark.recording.library import _recorder  # first: it checks that torch has the rest
+
 import torch
 from torch import nn, optim
 from torch._guards import active_fake_mode
@@ -35,7 +37,6 @@ from tidemark.compat.storage_info import (
 )
 from tidemark.compat.told_memory import ToldMemory, storages_of
 from tidemark.recording.follower import FollowedModule, Follower
-from tidemark.recording.library import _recorder
 
 __all__ = ["MemTracker"]
 
@@ -174,7 +175,6 @@ class MemTracker(ToldMemory):  # type: ignore[no-untyped-call]
         super().__init__(_MemRefType)
         self._tracker = _recorder.Tracker(as_pytorch=True)
         self._follower = Follower(self._tracker, self._meet, as_pytorch=True)
-        self._follower.labels_arriving = True
         self._categories = {_MemRefType(name): ours for name, ours in self._tracker.categories}
         self._mod_tracker = _ModulesRunning(self._follower)
         self._memory_tracking: Any = WeakIdKeyDictionary()

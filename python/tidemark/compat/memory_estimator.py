@@ -15,15 +15,17 @@ from typing import Any
 
 import torch
 import torch.fx as fx
-from torch._subclasses import FakeTensor
 from torch.fx.experimental.symbolic_shapes import optimization_hint
-from torch.utils._ordered_set import OrderedSet
-from torch.utils._pytree import tree_leaves
 
 import tidemark._engine  # noqa: F401  (its types are used by _graph)
-from tidemark.torch_match import check_torch
+from tidemark.torch_match import check_torch, load_extension
 
-check_torch()
+check_torch("memory_estimator")
+from torch._subclasses import FakeTensor  # noqa: E402
+from torch.utils._ordered_set import OrderedSet  # noqa: E402
+from torch.utils._pytree import tree_leaves  # noqa: E402
+
+load_extension("_graph")
 from tidemark import _graph  # noqa: E402
 
 log = logging.getLogger(__name__)

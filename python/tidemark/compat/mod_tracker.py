@@ -11,11 +11,12 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from tidemark.recording.library import _recorder  # first: it checks that torch has the rest
+
 from torch import nn
 from torch.utils._pytree import tree_leaves
 
 from tidemark.recording.hook_tables import GlobalHooks
-from tidemark.recording.library import _recorder
 from tidemark.recording.pytorch_names import PyTorchNames
 
 __all__ = ["ModTracker"]

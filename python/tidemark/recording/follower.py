@@ -23,6 +23,7 @@ from tidemark.recording.library import _recorder, inner_tensors
 from tidemark.recording.made_storages import MadeStorages
 from tidemark.recording.pytorch_names import PyTorchNames
 from tidemark.recording.resizes import ResizeFollower
+from tidemark.recording.sharded_gradients import ShardedGradients
 from tidemark.recording.telling import warn
 
 
@@ -49,10 +50,8 @@ class Follower:
         self._meet = meet
         self.calls = _recorder.ModuleCalls(tracker)
         self._gradient_hook = _recorder.gradient_hook(tracker)
-        self._accumulated_hook = _recorder.accumulated_hook(tracker)
         self._modules: dict[int, FollowedModule] = {}
-        self._hooked: dict[int, tuple[Any, tuple[Any, ...]]] = {}
-        self.labels_arriving = False  # gradients, before they are accumulated
+        self._hooked: dict[int, tuple[Any, Any]] = {}  # a parameter, and the handle of its hook
         self.on_step: Callable[[optim.Optimizer], None] = lambda optimizer: None
         self._in_step = False
         self._without_gradient: dict[int, weakref.ref[nn.Parameter]] = {}
@@ -60,6 +59,7 @@ class Follower:
         self._hooks = GlobalHooks()
         self._resizes = ResizeFollower(tracker)
         self._made = MadeStorages()
+        self._sharded = ShardedGradients(self._hooked, self._gradient_hook)
         self._has_told_end = False
 
     # -- start and stop ---------------------------------------------------------------------
@@ -90,10 +90,12 @@ class Follower:
         self.calls.stop()
         self._resizes.stop()
         self._made.stop()
+        self._sharded.stop()
         self._hooks.remove()
-        hooked, self._hooked = self._hooked, {}
-        for _, handles in list(hooked.values()):
-            for handle in handles:
+        hooked = list(self._hooked.values())
+        self._hooked.clear()
+        for _, handle in hooked:
+            if handle is not None:
                 handle.remove()
         self.tell_given_up()
 
@@ -191,7 +193,7 @@ class Follower:
         """Labels what a module has, and whatever is below: its children need no walk of their own.
         Unless FSDP gives them other parameters before they are called."""
         self.label_module(module, hook_gradients=True)
-        for one in [module] if _has_sharded(module) else module.modules():
+        for one in [module] if self._sharded.meet(module) else module.modules():
             self.followed(one).is_labelled = True
 
     def label_module(self, module: nn.Module, *, hook_gradients: bool) -> None:
@@ -261,11 +263,10 @@ class Follower:
             return
         number = id(parameter)
         alive = weakref.ref(parameter, lambda _: self._hooked.pop(number, None))
-        hookable: Any = parameter  # torch does not type these two
-        handles = [hookable.register_post_accumulate_grad_hook(self._accumulated_hook)]
-        if self.labels_arriving:
-            handles.append(hookable.register_hook(self._gradient_hook))
-        self._hooked[number] = alive, tuple(handles)
+        self.tracker.follow_gradient(parameter, self._as_pytorch)
+        hookable: Any = parameter  # torch does not type it
+        self._hooked[number] = alive, (
+            hookable.register_hook(self._gradient_hook) if self._as_pytorch else None)
 
     def _hook_thawed(self) -> None:
         for number, alive in list(self._without_gradient.items()):
@@ -298,12 +299,6 @@ def tensors_inside(value: Any) -> Iterator[torch.Tensor]:
     elif isinstance(value, (list, tuple, set)):
         for one in value:
             yield from tensors_inside(one)
-
-
-def _has_sharded(module: nn.Module) -> bool:
-    """Whether FSDP shards the module or one below it; nothing is, before that has been loaded."""
-    fsdp = sys.modules.get("torch.distributed.fsdp")
-    return fsdp is not None and any(isinstance(one, fsdp.FSDPModule) for one in module.modules())
 
 
 def _untraced_pre_hook(hook: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch.utils._pytree import tree_leaves
 
-from tidemark.tensor_parts import wrapped_tensors
-from tidemark.torch_match import check_torch
+from tidemark.torch_match import check_torch, load_extension
 
-check_torch()
+check_torch("recording")
+from torch.utils._pytree import tree_leaves  # noqa: E402
+
+from tidemark.tensor_parts import wrapped_tensors  # noqa: E402
+
+load_extension("_recorder")
 from tidemark import _recorder  # noqa: E402
 
 __all__ = ["_recorder", "inner_tensors"]

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tidemark.recording.library import _recorder  # first: it checks that torch has the rest
+
 import torch
 from torch import nn, optim
 from torch.utils._pytree import tree_leaves
@@ -16,7 +18,6 @@ from torch.utils._pytree import tree_leaves
 import tidemark
 from tidemark.optimizer_steps import WantedSteps
 from tidemark.recording.follower import FollowedModule, Follower
-from tidemark.recording.library import _recorder
 from tidemark.recording.out_of_memory import report_out_of_memory, told_by_gpu
 from tidemark.recording.own_folder import OwnFolder
 from tidemark.recording.telling import warn

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-import importlib
 import importlib.util
 import os
 import sys
 from pathlib import Path
 from types import ModuleType
 
-from tidemark.torch_match import check_torch
+from tidemark.torch_match import check_torch, load_extension
 
 
 class TooLate(RuntimeError):
@@ -42,7 +41,7 @@ def load() -> ModuleType:
         if (libraries / name).exists():
             mode = ctypes.RTLD_GLOBAL if "global" in name else ctypes.DEFAULT_MODE
             ctypes.CDLL(str(libraries / name), mode=mode)
-    return importlib.import_module("tidemark._phantom")
+    return load_extension("_phantom")
 
 
 def library() -> ModuleType:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import ctypes
 import sys
 import sysconfig
+import warnings
 from pathlib import Path
 
 from tidemark.gpus import Gpu
+from tidemark.private_torch import what_is_missing
+from tidemark.torch_match import check_torch
 from tidemark.virtual_cuda.library import find_torch, library, load
 from tidemark.virtual_cuda.patches import Patches
 
@@ -47,6 +50,7 @@ def open_gpus(
     Without `kernels` no operator is ours: the device is there for tensors of another kind (fake ones).
     """
     load()
+    check_torch("estimation")
     # Only now, since they import torch: the C++ side comes first.
     from tidemark.virtual_cuda import (
         c_names,
@@ -96,9 +100,10 @@ def close_gpus() -> None:
 def forget_initialisation() -> None:
     """PyTorch asks torch.cuda once whether there is CUDA, and keeps the answer: let it ask again."""
     torch_python = ctypes.PyDLL(str(find_torch() / "lib" / "libtorch_python.so"))
-    ask_again = getattr(
-        torch_python, "_ZN5torch5utils24set_requires_device_initEN3c1010DeviceTypeEb", None
-    )
-    if ask_again is not None:
-        cuda = 1  # c10::DeviceType::CUDA
-        ask_again(ctypes.c_int8(cuda), ctypes.c_bool(True))
+    name = "_ZN5torch5utils24set_requires_device_initEN3c1010DeviceTypeEb"
+    ask_again = getattr(torch_python, name, None)
+    if ask_again is None:
+        warnings.warn(f"tidemark: {what_is_missing(name)}", RuntimeWarning, stacklevel=3)
+        return
+    cuda = 1  # c10::DeviceType::CUDA
+    ask_again(ctypes.c_int8(cuda), ctypes.c_bool(True))

@@ -18,78 +18,83 @@ StorageKey key_of_pointer(const void* context) {
   return static_cast<StorageKey>(reinterpret_cast<std::uintptr_t>(context));
 }
 
+// What a noted allocator stands in front of, and its device. Other threads allocate and free while
+// it is set, so it is atomic; PyTorch's own table of allocators is read without any order.
+class Noted : public c10::Allocator {
+ public:
+  c10::Allocator* inner() const { return inner_.load(std::memory_order_acquire); }
+  void set_inner(c10::Allocator* inner) { inner_.store(inner, std::memory_order_release); }
+  std::uint8_t device() const { return device_.load(std::memory_order_relaxed); }
+  void set_device(std::uint8_t number) { device_.store(number, std::memory_order_relaxed); }
+  void copy_data(void* to, const void* from, std::size_t bytes) const override {
+    inner()->copy_data(to, from, bytes);
+  }
+
+ private:
+  std::atomic<c10::Allocator*> inner_{nullptr};
+  std::atomic<std::uint8_t> device_{0};
+};
+
 // The context of a plain CPU DataPtr is its data, so code that looks at it sees what it always
 // saw; only the deleter differs.
-class NotedCpuAllocator final : public c10::Allocator {
+class NotedCpuAllocator final : public Noted {
  public:
+  // The deleter comes first: who sees the allocator sees it, too.
   void set_inner(c10::Allocator* inner) {
-    inner_ = inner;
-    inner_deleter_ = inner->raw_deleter();
+    inner_deleter_.store(inner->raw_deleter(), std::memory_order_relaxed);
+    Noted::set_inner(inner);
   }
-  c10::Allocator* inner() const { return inner_; }
-  static c10::DeleterFnPtr inner_deleter() { return inner_deleter_; }
-  void set_device(std::uint8_t number) { device_ = number; }
-  std::uint8_t device() const { return device_; }
+  static c10::DeleterFnPtr inner_deleter() {
+    return inner_deleter_.load(std::memory_order_relaxed);
+  }
 
   c10::DataPtr allocate(std::size_t bytes) override {
     Recorder& recorder = Recorder::instance();
-    if (!recorder.is_recording()) return inner_->allocate(bytes);
+    if (!recorder.is_recording()) return inner()->allocate(bytes);
     c10::DataPtr pointer = allocate_or_tell(bytes);
     if (pointer.get_context() == nullptr) return pointer;
-    if (!pointer.compare_exchange_deleter(inner_deleter_, &note_and_delete)) return pointer;
+    if (!pointer.compare_exchange_deleter(inner_deleter(), &note_and_delete)) return pointer;
     recorder.note_birth(key_of_pointer(pointer.get_context()), static_cast<std::int64_t>(bytes),
-                        device_);
+                        device());
     return pointer;
   }
   c10::DeleterFnPtr raw_deleter() const override { return &note_and_delete; }
   bool is_simple_data_ptr(const c10::DataPtr& pointer) const override {
-    return inner_->is_simple_data_ptr(pointer);
-  }
-  void copy_data(void* to, const void* from, std::size_t bytes) const override {
-    inner_->copy_data(to, from, bytes);
+    return inner()->is_simple_data_ptr(pointer);
   }
 
   // The note comes first: as soon as the memory is free, another thread may be given it.
   static void note_and_delete(void* context) {
     Recorder::instance().note_death(key_of_pointer(context));
-    inner_deleter_(context);
+    inner_deleter()(context);
   }
 
  private:
   c10::DataPtr allocate_or_tell(std::size_t bytes) {
     try {
-      return inner_->allocate(bytes);
+      return inner()->allocate(bytes);
     } catch (...) {
       Recorder::instance().note_out_of_memory(static_cast<std::int64_t>(bytes), "cpu");
       throw;
     }
   }
 
-  c10::Allocator* inner_ = nullptr;
-  static inline c10::DeleterFnPtr inner_deleter_ = nullptr;
-  std::uint8_t device_ = 0;
+  static inline std::atomic<c10::DeleterFnPtr> inner_deleter_{nullptr};
 };
 
 // Meta storages have no memory, and so no address: their context becomes a number of their own.
-class NotedMetaAllocator final : public c10::Allocator {
+class NotedMetaAllocator final : public Noted {
  public:
-  void set_inner(c10::Allocator* inner) { inner_ = inner; }
-  c10::Allocator* inner() const { return inner_; }
-  void set_device(std::uint8_t number) { device_ = number; }
-
   c10::DataPtr allocate(std::size_t bytes) override {
-    c10::DataPtr pointer = inner_->allocate(bytes);
+    c10::DataPtr pointer = inner()->allocate(bytes);
     Recorder& recorder = Recorder::instance();
     if (!recorder.is_recording() || pointer.get_context() != nullptr || bytes == 0) return pointer;
     c10::DataPtr named = name(pointer.device());
     recorder.note_birth(key_of_pointer(named.get_context()), static_cast<std::int64_t>(bytes),
-                        device_);
+                        device());
     return named;
   }
-  c10::DeleterFnPtr raw_deleter() const override { return inner_->raw_deleter(); }
-  void copy_data(void* to, const void* from, std::size_t bytes) const override {
-    inner_->copy_data(to, from, bytes);
-  }
+  c10::DeleterFnPtr raw_deleter() const override { return inner()->raw_deleter(); }
 
   static c10::DataPtr name(c10::Device device) {
     // Odd numbers, so that none is ever the address of an allocation.
@@ -100,38 +105,31 @@ class NotedMetaAllocator final : public c10::Allocator {
   static void note_death(void* context) {
     Recorder::instance().note_death(key_of_pointer(context));
   }
-
- private:
-  c10::Allocator* inner_ = nullptr;
-  std::uint8_t device_ = 0;
 };
 
-// Storages remember their allocator for as long as they live.
-NotedCpuAllocator& cpu_allocator() {
-  static auto* const allocator = new NotedCpuAllocator();
-  return *allocator;
-}
-NotedMetaAllocator& meta_allocator() {
-  static auto* const allocator = new NotedMetaAllocator();
-  return *allocator;
-}
+// Storages remember their allocator for as long as they live. Made when the library is loaded:
+// other threads may be given it as soon as it is set.
+NotedCpuAllocator& g_cpu_allocator = *new NotedCpuAllocator();
+NotedMetaAllocator& g_meta_allocator = *new NotedMetaAllocator();
 
 // Known from the first storage on that is watched, which may be before any recording.
 c10::Allocator* inner_cpu_allocator() {
-  NotedCpuAllocator& noted = cpu_allocator();
   c10::Allocator* const current = c10::GetAllocator(c10::kCPU);
-  if (!noted.inner() && current->raw_deleter() != nullptr) noted.set_inner(current);
-  return noted.inner();
+  if (!g_cpu_allocator.inner() && current->raw_deleter() != nullptr)
+    g_cpu_allocator.set_inner(current);
+  return g_cpu_allocator.inner();
 }
 
 // Only as much priority as it takes: what others set later must still be able to win.
 void set_allocator(c10::DeviceType type, c10::Allocator* allocator) {
+  // Who finds it in PyTorch's table must find it filled in.
+  std::atomic_thread_fence(std::memory_order_release);
   c10::SetAllocator(type, allocator, 0);
   if (c10::GetAllocator(type) != allocator) c10::SetAllocator(type, allocator, 255);
 }
 
-template <class Noted>
-void install(c10::DeviceType type, Noted& noted, const char* name) {
+template <class Allocator>
+void install(c10::DeviceType type, Allocator& noted, const char* name) {
   c10::Allocator* const inner = c10::GetAllocator(type);
   if (inner == &noted) return;
   noted.set_inner(inner);
@@ -139,7 +137,6 @@ void install(c10::DeviceType type, Noted& noted, const char* name) {
   set_allocator(type, &noted);
 }
 
-template <class Noted>
 void remove(c10::DeviceType type, Noted& noted) {
   if (c10::GetAllocator(type) == &noted) set_allocator(type, noted.inner());
 }
@@ -148,13 +145,13 @@ void remove(c10::DeviceType type, Noted& noted) {
 
 void install_allocators() {
   if (c10::GetAllocator(c10::kCPU)->raw_deleter() != nullptr)
-    install(c10::kCPU, cpu_allocator(), "cpu");
-  install(c10::kMeta, meta_allocator(), "meta");
+    install(c10::kCPU, g_cpu_allocator, "cpu");
+  install(c10::kMeta, g_meta_allocator, "meta");
 }
 
 void remove_allocators() {
-  remove(c10::kCPU, cpu_allocator());
-  remove(c10::kMeta, meta_allocator());
+  remove(c10::kCPU, g_cpu_allocator);
+  remove(c10::kMeta, g_meta_allocator);
 }
 
 StorageKey key_of(const c10::StorageImpl& storage) {
@@ -176,7 +173,7 @@ bool watch_storage(c10::StorageImpl& storage) {
   if (inner_cpu_allocator() == nullptr || pointer.get_context() != pointer.get()) return false;
   if (!pointer.compare_exchange_deleter(NotedCpuAllocator::inner_deleter(), noted)) return false;
   // So that the memory it grows into is noted too.
-  if (storage.allocator() == inner_cpu_allocator()) storage.set_allocator(&cpu_allocator());
+  if (storage.allocator() == inner_cpu_allocator()) storage.set_allocator(&g_cpu_allocator);
   return true;
 }
 

@@ -49,7 +49,7 @@ bool needs_mark(const c10::OperatorHandle& op) {
   return !only_calls_others(op) && !has_dimension_names(op.schema());
 }
 
-ForkSafeMutex g_lock(LockPlace::Kernels);
+ForkSafeMutex g_kernels_lock(LockPlace::Kernels);
 std::atomic<bool> g_has_new{false};
 
 class Newcomers final : public c10::OpRegistrationListener {
@@ -68,7 +68,7 @@ struct Registrations {
 }  // namespace
 
 void mark_operators() {
-  const std::lock_guard guard(g_lock);
+  const std::lock_guard guard(g_kernels_lock);
   static auto* const registrations = new Registrations();
   if (!g_has_new.exchange(false)) return;
   c10::Dispatcher& dispatcher = c10::Dispatcher::singleton();

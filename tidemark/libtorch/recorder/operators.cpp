@@ -159,7 +159,7 @@ void note_outputs(const at::RecordFunction& function) {
   for (const c10::IValue& value : function.outputs()) note_value(value);
 }
 
-ForkSafeMutex g_lock(LockPlace::Operators);
+ForkSafeMutex g_callback_lock(LockPlace::Operators);
 std::optional<at::CallbackHandle> g_handle;
 bool g_outputs = false;
 
@@ -185,7 +185,7 @@ bool fake_mode_is_on() {
 }
 
 void watch_operators(bool outputs) {
-  const std::lock_guard guard(g_lock);
+  const std::lock_guard guard(g_callback_lock);
   if (g_handle && g_outputs == outputs) return;
   remove();
   g_outputs = outputs;
@@ -195,7 +195,7 @@ void watch_operators(bool outputs) {
 }
 
 void unwatch_operators() {
-  const std::lock_guard guard(g_lock);
+  const std::lock_guard guard(g_callback_lock);
   remove();
 }
 

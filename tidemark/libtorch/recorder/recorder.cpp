@@ -41,10 +41,12 @@ void Recorder::push(const Note& note, Caller caller) noexcept {
   ring_.push(note);
 }
 
+// How often a thread looks again before it goes on without what another thread is about to do.
+constexpr int kPatience = 100'000;
+
 // Whoever holds no lock waits a while for room instead of losing a note; but not forever, since
 // the one who empties the ring may wait for this thread.
 void Recorder::make_room() noexcept {
-  constexpr int kPatience = 100'000;
   for (int i = 0; i < kPatience && ring_.size() > ring_.capacity() / 4 * 3; ++i)
     if (!drain_if_free()) std::this_thread::yield();
 }
@@ -151,6 +153,18 @@ void Recorder::drain() noexcept {
     noted_.fetch_add(1, std::memory_order_relaxed);
     for (NoteTaker* const one : takers_)
       if (note.to == 0 || note.to == one->number_) hand(*one, note);
+  }
+}
+
+// A thread that was interrupted while it wrote a note keeps those behind it in the ring, this
+// thread's own among them. It is about to go on; to leave them would hand them to a tracker that
+// comes later under the number of one that is gone.
+void Recorder::drain_all() noexcept {
+  const std::uint64_t end = ring_.pushed();
+  drain();
+  for (int i = 0; i < kPatience && !ring_.has_read(end); ++i) {
+    std::this_thread::yield();
+    drain();
   }
 }
 

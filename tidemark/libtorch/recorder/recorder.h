@@ -114,7 +114,7 @@ class Recorder {
   // The recorder's lock, with every note so far handed on. Hold it to talk to a NoteTaker.
   class Quiet {
    public:
-    Quiet() : lock_(instance().lock_) { instance().drain(); }
+    Quiet() : lock_(instance().lock_) { instance().drain_all(); }
 
    private:
     std::unique_lock<std::mutex> lock_;
@@ -137,6 +137,7 @@ class Recorder {
   static Recorder* const the_one_;  // never destroyed: storages outlive every static object
   void push(const Note& note, Caller caller = kHoldsNothing) noexcept;
   void drain() noexcept;
+  void drain_all() noexcept;
   static void hand(NoteTaker& taker, const Note& note) noexcept;
   void count(const Wanted& wanted, int change) noexcept;
   bool drain_if_free() noexcept;

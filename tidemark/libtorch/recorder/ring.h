@@ -65,6 +65,12 @@ class Ring {
     return static_cast<std::size_t>(head_.load(std::memory_order_relaxed) -
                                     tail_.load(std::memory_order_relaxed));
   }
+  // How many entries were put in so far, some of which their writers are still filling in; and
+  // whether the reader is past so many.
+  std::uint64_t pushed() const noexcept { return head_.load(std::memory_order_relaxed); }
+  bool has_read(std::uint64_t count) const noexcept {
+    return tail_.load(std::memory_order_relaxed) >= count;
+  }
   std::size_t capacity() const noexcept { return mask_ + 1; }
   std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
 

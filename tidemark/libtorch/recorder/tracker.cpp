@@ -2,6 +2,7 @@
 #include "tidemark/libtorch/recorder/tracker.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -56,17 +57,6 @@ Tracker::~Tracker() {
   try_to([&] { Recorder::instance().detach(&run_); });
 }
 
-template <class Work>
-void Tracker::try_to(const Work& work) noexcept {
-  try {
-    work();
-  } catch (const std::exception& error) {
-    give_up(error.what());
-  } catch (...) {
-    give_up("an error without a name");
-  }
-}
-
 Recorder::Wanted Tracker::wanted() const {
   return {.operators = !options_.rules.count_at_birth,
           .outputs = outputs_,
@@ -106,6 +96,7 @@ void Tracker::stop() {
     run_.stop(this_thread().id);
   }
   forget_awaited_leaves(weak_from_this());
+  leaves_.forget();
 }
 
 ModuleNumber Tracker::add_module() {
@@ -182,6 +173,7 @@ void Tracker::follow_backward() {
     ends = run_.begin_backward(thread, at::GradMode::is_enabled());
   }
   if (!ends) return;
+  leaves_.follow_again();
   const auto self = weak_from_this();
   at_end_of_backward(
       [self, thread, ends = std::move(*ends)] {

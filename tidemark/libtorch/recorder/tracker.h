@@ -6,10 +6,12 @@
 #include <ATen/core/Tensor.h>
 
 #include <atomic>
+#include <exception>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "tidemark/libtorch/recorder/followed_leaves.h"
 #include "tidemark/libtorch/recorder/recorder.h"
 #include "tidemark/libtorch/recorder/tracked_run.h"
 
@@ -65,6 +67,9 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
   // Makes the tensors' storages known. False if the death of one cannot be noticed from here.
   bool label(at::TensorList tensors, Category category);
   bool label(const at::Tensor& tensor, Category category);
+  // Labels the gradients of this leaf as soon as each has been accumulated, until the tracker
+  // stops; after hooks of the program that are there already, where `comes_last`.
+  void follow_gradient(const at::Tensor& leaf, bool comes_last);
   // The module that storages labelled from here on belong to, in the tape; empty for none.
   void set_owner(const std::string& path);
   std::int64_t known_bytes(at::TensorList tensors);
@@ -117,18 +122,33 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
   using Gradients = std::vector<at::Tensor>;
   static void begin_backward_of(void* tracker, std::uint32_t module, const Gradients&);
   static void end_backward_of(void* tracker, std::uint32_t module, const Gradients&);
+  static void label_accumulated(void* tracker, const at::Tensor& gradient);
   void tell_backward(NoteKind kind, ModuleNumber module);
   void follow_backward();
   void finish_backward(std::uint32_t thread, const std::vector<ModuleNumber>& ends);
   // Inside the program's own backward, or where an object ends: nothing comes out of it.
   template <class Work>
-  void try_to(const Work& work) noexcept;
+  void try_to(const Work& work) noexcept {
+    try {
+      work();
+    } catch (const std::exception& error) {
+      give_up(error.what());
+    } catch (...) {
+      give_up("an error without a name");
+    }
+  }
 
   const TrackerOptions options_;
   TrackedRun run_;
+  FollowedLeaves leaves_;
   // The last thread and backward that were followed: most hooks need not ask further.
   std::atomic<std::uint64_t> last_followed_{0};
   std::atomic<bool> running_{false}, outputs_{false};
 };
+
+// Labels a gradient that only Python can take apart. Its errors end the tracking, and what is none
+// (an interrupt) goes to the program.
+using LabelWrapped = void (*)(Tracker& tracker, const at::Tensor& gradient);
+void set_wrapped_labeller(LabelWrapped label);
 
 }  // namespace tidemark::recorder

@@ -70,6 +70,8 @@ Keys possible_inputs(const Note& border, at::TensorList passed) {
   return storages_of(inputs);
 }
 
+LabelWrapped g_label_wrapped = nullptr;
+
 }  // namespace
 
 bool Tracker::label(const at::Tensor& tensor, Category category) {
@@ -119,6 +121,20 @@ bool Tracker::label(at::TensorList tensors, Category category) {
   Recorder::instance().want_sample();
   return is_watched;
 }
+
+void Tracker::follow_gradient(const at::Tensor& leaf, bool comes_last) {
+  if (is_running()) leaves_.follow(leaf, {&label_accumulated, weak_from_this(), comes_last});
+}
+
+void Tracker::label_accumulated(void* tracker, const at::Tensor& gradient) {
+  auto& self = *static_cast<Tracker*>(tracker);
+  if (!self.is_running()) return;
+  if (g_label_wrapped && gradient.key_set().has(c10::DispatchKey::Python))
+    return g_label_wrapped(self, gradient);
+  self.try_to([&] { self.label(gradient, Category::Gradient); });
+}
+
+void set_wrapped_labeller(LabelWrapped label) { g_label_wrapped = label; }
 
 void Tracker::set_owner(const std::string& path) {
   const Quiet quiet;

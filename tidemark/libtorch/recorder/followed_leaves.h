@@ -1,0 +1,45 @@
+// Tells when the gradient of a leaf has been accumulated, by hooks that Python does not see.
+//
+// A hook that Python sees changes what programs do: FSDP2 waits for the copy of a gradient to the
+// CPU where its parameter has one.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace tidemark::recorder {
+
+// Whom to tell, as long as the owner lives, on the thread of the backward.
+struct GradientListener {
+  void (*tell)(void* owner, const at::Tensor& gradient);
+  std::weak_ptr<void> owner;
+  // After the hooks that the program has put on the leaf itself, if they were there first.
+  bool comes_last = false;
+};
+
+// The leaves of one listener, none of them kept alive.
+class FollowedLeaves {
+ public:
+  void follow(const at::Tensor& leaf, const GradientListener& listener);
+  // The first hook that a program puts on a leaf takes the place of ours: put it back.
+  void follow_again();
+  void forget();
+
+ private:
+  using WeakTensor = c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
+  struct Leaf {
+    WeakTensor tensor;
+    std::uint64_t hook;  // its number
+  };
+  std::vector<at::Tensor> living(std::vector<Leaf>& leaves);
+
+  std::mutex lock_;
+  GradientListener listener_{};
+  std::vector<Leaf> leaves_;
+};
+
+}  // namespace tidemark::recorder
