@@ -7,6 +7,7 @@ Below it come the attributes' names. Wrappers take no level: what they wrap has 
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Iterator
 from os.path import dirname
@@ -26,8 +27,8 @@ _WRAPPED = {
     "CheckpointWrapper": "_checkpoint_wrapped_module",
     "OffloadWrapper": "_checkpoint_wrapped_module",
 }
-# So many calls outwards somebody is asked what they call the module.
-_FRAMES_ASKED = 8
+# So many roots are looked for among all objects there are, which takes milliseconds.
+_MOST_LOOKED_FOR = 64
 _OWN_FOLDERS = (dirname(torch.__file__), dirname(__file__))
 
 
@@ -89,6 +90,7 @@ class RootNames:
     def __init__(self) -> None:
         self._names: WeakKeyDictionary[nn.Module, str] = WeakKeyDictionary()
         self._holders: dict[str, ref[nn.Module]] = {}
+        self._looked_for = 0
 
     def name_of(self, root: nn.Module) -> str:
         root = unwrapped(root)
@@ -101,7 +103,8 @@ class RootNames:
     def _new_name(self, root: nn.Module) -> str:
         by_class = type(root).__name__
         says_nothing = type(root).__module__.startswith("torch.")
-        if says_nothing or not self._is_free(by_class):
+        if (says_nothing or not self._is_free(by_class)) and self._looked_for < _MOST_LOOKED_FOR:
+            self._looked_for += 1
             by_class = name_in_program(root) or by_class
         name, number = by_class, 1
         while not self._is_free(name):
@@ -115,44 +118,41 @@ class RootNames:
 
 
 def name_in_program(module: nn.Module) -> str:
-    """What the code that calls it calls it, from the innermost outwards; empty if nobody says."""
+    """What the program calls it: a variable of the script or module that is running, or an attribute
+    of somebody; empty if neither is known."""
+    for variables in _variables_of_callers():
+        for variable, value in variables:
+            if isinstance(value, nn.Module) and unwrapped(value) is module:
+                return variable
+    owners = [f"{type(owner).__name__}.{name}" for owner, name in _owners_of(module)]
+    return owners[0] if len(owners) == 1 else ""
+
+
+def _variables_of_callers() -> Iterator[list[tuple[str, Any]]]:
+    """Of those that keep them in a dictionary. Before Python 3.13 a look at a function's variables
+    makes a copy that keeps them alive: the program would no longer be what it was."""
     frame: FrameType | None = sys._getframe(1)
-    asked = 0
-    while frame is not None and asked < _FRAMES_ASKED:
-        if not frame.f_code.co_filename.startswith(_OWN_FOLDERS):
-            asked += 1
-            name = _name_in(frame, module)
-            if name:
-                return name
+    while frame is not None:
+        is_own = frame.f_code.co_filename.startswith(_OWN_FOLDERS)
+        if not is_own and (sys.version_info >= (3, 13) or frame.f_code.co_name == "<module>"):
+            yield list(frame.f_locals.items())
         frame = frame.f_back
-    return ""
 
 
-def _name_in(frame: FrameType, module: nn.Module) -> str:
-    variables = list(frame.f_locals.items())
-    for variable, value in variables:
-        if variable in ("self", "cls"):
-            attribute = _attribute_of(value, module)
-            if attribute:
-                return attribute
-    for variable, value in variables:
-        if value is module or (isinstance(value, nn.Module) and unwrapped(value) is module):
-            return variable
-    for variable, value in variables:
-        if variable not in ("self", "cls") and not isinstance(value, (ModuleType, type)):
-            attribute = _attribute_of(value, module)
-            if attribute:
-                return attribute
-    return ""
-
-
-def _attribute_of(owner: Any, module: nn.Module) -> str:
-    attributes = getattr(owner, "__dict__", None)
-    if not isinstance(attributes, dict):
-        return ""
-    children = attributes.get("_modules") if isinstance(owner, nn.Module) else None
-    for table in (attributes, children or {}):
+def _owners_of(module: nn.Module) -> Iterator[tuple[Any, str]]:
+    for owner in _objects_above(module, 3):
+        table = owner._modules if isinstance(owner, nn.Module) else getattr(owner, "__dict__", {})
         for name, value in list(table.items()):
             if value is module:
-                return f"{type(owner).__name__}.{name}"
-    return ""
+                yield owner, name
+
+
+def _objects_above(held: Any, dictionaries: int) -> Iterator[Any]:
+    """Who refers to it, by itself or through dictionaries: a module has its children in one, and that
+    in the one of its attributes."""
+    for holder in gc.get_referrers(held):
+        if isinstance(holder, dict):
+            if dictionaries > 0:
+                yield from _objects_above(holder, dictionaries - 1)
+        elif not isinstance(holder, (list, tuple, FrameType, ModuleType, type)):
+            yield holder

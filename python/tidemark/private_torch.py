@@ -78,6 +78,8 @@ TABLE: tuple[Private, ...] = (
          parts=("sharded",)),
     _row("torch._dynamo.eval_frame", "_is_in_optimized_module _in_optimized_module", AT_USE,
          "the tracker gives up at the first module call, and says why"),
+    _row("torch.nn.Module", "_orig_mod _fsdp_wrapped_module _checkpoint_wrapped_module", AT_USE,
+         "a wrapper is one more level in the names of modules"),
     _row("torch.testing._internal.distributed.fake_pg", "FakeStore", AT_USE,
          "the estimate of a distributed script ends with Python's own message"),
     _row("libtorch_python.so", "_ZN5torch5utils24set_requires_device_initEN3c1010DeviceTypeEb",

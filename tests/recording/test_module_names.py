@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import weakref
 
 import pytest
 import torch
@@ -23,10 +24,6 @@ class Net(nn.Module):
         return x
 
 
-def called(names: ModuleNames, module: nn.Module) -> str:
-    return names.name_of(module)  # here it is called `module`, further out as the test says
-
-
 def test_a_class_of_the_programs_own_names_its_first_module() -> None:
     names, net = ModuleNames(), Net()
     assert names.name_of(net) == "Net"
@@ -34,10 +31,19 @@ def test_a_class_of_the_programs_own_names_its_first_module() -> None:
 
 
 def test_a_second_module_of_a_class_has_the_variables_name() -> None:
-    names, student, teacher = ModuleNames(), Net(), Net()
-    assert names.name_of(student) == "Net"
-    assert names.name_of(teacher) == "teacher"
-    assert names.find(teacher.layers[0]) == "teacher.layers.0"
+    program = "student, teacher = Net(), Net()\nfound = [names.name_of(student), names.name_of(teacher)]"
+    script = {"names": ModuleNames(), "Net": Net}
+    exec(compile(program, "train.py", "exec"), script)
+    assert script["found"] == ["Net", "teacher"]
+    assert script["names"].find(script["teacher"].layers[0]) == "teacher.layers.0"
+
+
+def test_a_name_keeps_nothing_alive() -> None:
+    names, chain = ModuleNames(), nn.Sequential()
+    names.name_of(chain)
+    alive = weakref.ref(chain)
+    del chain
+    assert alive() is None
 
 
 def test_torchs_own_classes_have_the_attributes_name() -> None:
@@ -51,7 +57,18 @@ def test_torchs_own_classes_have_the_attributes_name() -> None:
     names, agent = ModuleNames(), Agent()
     assert agent.named(names) == ["Agent.actor", "Agent.critic"]
     assert names.find(agent.actor[0]) == "Agent.actor.0"
-    assert Agent().named(names) == ["Agent.actor#2", "Agent.critic#2"]
+    other = Agent()
+    assert other.named(names) == ["Agent.actor#2", "Agent.critic#2"]
+
+
+def test_a_module_that_is_never_called_names_what_it_has() -> None:
+    class Agent(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.actor = nn.Sequential(nn.Linear(4, 4))
+
+    names, agent = ModuleNames(), Agent()
+    assert names.name_of(agent.actor) == "Agent.actor"
 
 
 def test_what_nobody_calls_by_a_name_has_its_class_and_a_number() -> None:
