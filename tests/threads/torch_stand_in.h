@@ -177,6 +177,7 @@ class Tensor {
   explicit Tensor(std::shared_ptr<c10::TensorImpl> impl) : impl_(std::move(impl)) {}
   bool defined() const { return impl_ != nullptr; }
   bool requires_grad() const { return impl_ && impl_->requires_grad; }
+  bool is_leaf() const { return true; }
   c10::Layout layout() const { return c10::Layout::Strided; }
   bool has_storage() const { return true; }
   Storage storage() const { return {impl_->storage.get()}; }

@@ -64,9 +64,9 @@ Keys storages_of(at::TensorList tensors) {
 // gradient was recorded for.
 Keys possible_inputs(const Note& border, at::TensorList passed) {
   if (border.kind != NoteKind::ForwardBegan || border.has(attribution::kInBackward)) return {};
-  c10::SmallVector<at::Tensor, 4> inputs;
+  std::vector<at::Tensor> inputs;
   for (const at::Tensor& tensor : passed)
-    if (tensor.defined() && !tensor.grad_fn()) inputs.push_back(tensor);
+    if (tensor.defined() && tensor.is_leaf()) inputs.push_back(tensor);
   return storages_of(inputs);
 }
 
