@@ -192,7 +192,7 @@ def test_a_tape_has_the_backward_of_modules_whose_tensors_are_wrapped(kind: str,
     modules = {path for path, _ in model.named_modules()}
     scopes = tracking.tape.scopes(depth=0).scopes
     backward = {one.path for one in scopes if any(calls.phase == tidemark.Phase.Backward for calls in one.phases)}
-    assert backward == {f"model.{path}".rstrip(".") for path in modules}
+    assert backward == {f"Sequential.{path}".rstrip(".") for path in modules}
     assert not list(tracking.tape.diagnostics)
 
 

@@ -183,8 +183,8 @@ def test_running_out_of_memory_is_explained(tmp_path: Path) -> None:
             model(torch.randn(4, 32))
     text = said.getvalue()
     assert "out of memory on cpu: 256.00 PiB more were wanted" in text
-    assert "in model.1" in text
-    assert "Parameter" in text and "model.0" in text
+    assert "in Sequential.1" in text
+    assert "Parameter" in text and "Sequential.0" in text
     marks = [e for e in tidemark.open(str(path)).events if e.kind.name == "Mark"]
     assert len(marks) == 1
 
