@@ -29,7 +29,8 @@ Side slow_side(const SlowRun& run, const std::string& device) {
     }
     const auto event = slow_peak_event(run, d);
     if (!event) continue;
-    const SlowMoment& moment = run.moments[static_cast<std::size_t>(*event)];
+    const std::int64_t end = slow_end_of_peak(run, d, *event);
+    const SlowMoment& moment = run.moments[static_cast<std::size_t>(end)];
     side.peak = moment.rows[d].allocated;
     for (auto [category, bytes] : moment.rows[d].categories)
       side.categories[std::string(name_of(category))] = bytes;

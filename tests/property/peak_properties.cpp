@@ -53,8 +53,9 @@ void expect_owners(const DevicePeak& found, const std::vector<Ranked>& alive, co
 }
 
 void expect_same_peak(const DevicePeak& found, const SlowRun& run, std::size_t device,
-                      std::int64_t event, std::size_t top) {
-  const SlowMoment& moment = run.moments[static_cast<std::size_t>(event)];
+                      std::int64_t event, const PeakOptions& options) {
+  const std::int64_t end = slow_end_of_peak(run, device, event, options.step);
+  const SlowMoment& moment = run.moments[static_cast<std::size_t>(end)];
   const SlowRow& row = moment.rows[device];
   expect_equal(found.device, run.device_name(device), "device");
   expect_equal(found.allocated_bytes, row.allocated, "allocated bytes");
@@ -63,7 +64,7 @@ void expect_same_peak(const DevicePeak& found, const SlowRun& run, std::size_t d
   expect_when(found.at, run, event);
   const std::vector<Ranked> alive = slow_ranking(moment, device);
   expect_equal(found.alive_count, static_cast<std::int64_t>(alive.size()), "storages alive");
-  expect_equal(found.largest.size(), std::min(top, alive.size()), "storages listed");
+  expect_equal(found.largest.size(), std::min(options.top, alive.size()), "storages listed");
   for (std::size_t i = 0; i < found.largest.size(); ++i)
     expect_same_fact(found.largest[i], alive[i], run);
   expect_owners(found, alive, run);
@@ -82,7 +83,7 @@ void the_peak_equals_a_slow_scan(const Sample& sample) {
       const auto event = slow_peak_event(sample.slow, d, options.step);
       if (!event) continue;
       expect(next < answer.devices.size(), "a device is missing");
-      expect_same_peak(answer.devices[next++], sample.slow, d, *event, options.top);
+      expect_same_peak(answer.devices[next++], sample.slow, d, *event, options);
     }
     expect_equal(answer.devices.size(), next, "devices");
     expect_equal(answer.events, static_cast<std::int64_t>(sample.tape.size()), "events");

@@ -23,6 +23,29 @@ std::optional<std::int64_t> slow_peak_event(const SlowRun& run, std::size_t devi
   return best;
 }
 
+namespace {
+
+bool holds(const SlowRun& run, std::size_t event, std::size_t device, std::uint32_t storage) {
+  const auto& alive = run.moments[event].alive;
+  return alive.contains(storage) && alive.at(storage).device == device;
+}
+
+}  // namespace
+
+std::int64_t slow_end_of_peak(const SlowRun& run, std::size_t device, std::int64_t peak_event,
+                              const std::optional<std::int64_t>& step) {
+  auto last = static_cast<std::size_t>(peak_event);
+  for (std::size_t i = last + 1; i < run.moments.size(); ++i) {
+    const Event e = run.tape[i];
+    const bool is_sized = e.kind == Kind::Alloc || e.kind == Kind::Free || e.kind == Kind::Resize;
+    if (is_sized && (holds(run, i - 1, device, e.subject) || holds(run, i, device, e.subject)))
+      break;
+    if (!is_in_step(run, static_cast<std::int64_t>(i), step)) break;
+    last = i;
+  }
+  return static_cast<std::int64_t>(last);
+}
+
 SlowHigh slow_peak_inside(const SlowRun& run, const SlowSpan& span, std::size_t device) {
   SlowHigh high{span.begin, 0};
   for (std::int64_t i = span.begin; i <= span.end; ++i) {

@@ -16,6 +16,11 @@ namespace tidemark::test {
 std::optional<std::int64_t> slow_peak_event(const SlowRun& run, std::size_t device,
                                             const std::optional<std::int64_t>& step = {});
 
+// The last moment that labels of the peak may come at: until a storage of the device is born, dies
+// or is resized, or the step is over.
+std::int64_t slow_end_of_peak(const SlowRun& run, std::size_t device, std::int64_t peak_event,
+                              const std::optional<std::int64_t>& step = {});
+
 // The first highest moment of a device within a span, begin and end included.
 struct SlowHigh {
   std::int64_t event = 0, allocated = 0;

@@ -94,7 +94,7 @@ TEST(Peak, ListsTheLargestFirstAndEqualOnesByNumber) {
 TEST(Peak, ShowsStoragesAsTheyWereAtThePeak) {
   const auto answer =
       find_peak(tape_of("alloc a 10 Activation\nalloc b 20 Unknown\n"  // 30: the peak, at event 1
-                        "relabel b Gradient\nresize a 4\nfree b\nalloc b 5 Temporary\n"));
+                        "resize a 4\nrelabel b Gradient\nfree b\nalloc b 5 Temporary\n"));
   const DevicePeak& peak = answer.devices.at(0);
   EXPECT_EQ(peak.at.event, 1);
   ASSERT_EQ(peak.largest.size(), 2u);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 #include "tidemark/engine/replay/peak_keeper.h"
@@ -92,6 +93,37 @@ TEST(PeakKeeper, RemembersSizeAndCategoryAsTheyWereThen) {
   ASSERT_EQ(alive.size(), 1u);
   EXPECT_EQ(alive[0].state.bytes, 10);
   EXPECT_EQ(alive[0].state.category, Category::Activation);
+}
+
+// Category of storage 0 at the peak of the first device, by the row and by the storage.
+std::pair<Category, Category> labels_at_peak(const std::string& lines) {
+  const Replayed done(lines);
+  const CategoryBytes& bytes = done.keepers[0].row().by_category;
+  const auto largest = std::max_element(bytes.begin(), bytes.end()) - bytes.begin();
+  for (const LiveStorage& one : done.keepers[0].alive_at_peak(done.live))
+    if (one.storage == StorageId(0)) return {static_cast<Category>(largest), one.state.category};
+  return {};
+}
+
+TEST(PeakKeeper, TakesLabelsUntilAStorageIsBornDiesOrIsResized) {
+  const auto both = [](Category category) { return std::pair(category, category); };
+  const std::string at_peak = "alloc a 10\nalloc b 1\n", early = "relabel a Input\n",
+                    late = "relabel a Other\n";
+  EXPECT_EQ(labels_at_peak(at_peak), both(Category::Unknown));
+  EXPECT_EQ(labels_at_peak(at_peak + early), both(Category::Input));
+  EXPECT_EQ(labels_at_peak(at_peak + early + late), both(Category::Other));
+  for (const char* change : {"free b\n", "resize b 0\n", "resize b 1\n", "alloc z 0\n", "free a\n"})
+    EXPECT_EQ(labels_at_peak(at_peak + early + change + late), both(Category::Input)) << change;
+}
+
+TEST(PeakKeeper, TakesLabelsPastWhatChangesNothingOnItsDevice) {
+  const auto other = std::pair(Category::Other, Category::Other);
+  for (const char* change : {"step\n", "mark m\n", "free dead\n", "resize dead 7\n",
+                             "device cuda:0\nalloc z 9\nfree z\n"})
+    EXPECT_EQ(labels_at_peak("alloc a 1\nalloc dead 2\nfree dead\nresize a 10\n" +
+                             std::string(change) + "relabel a Other\n"),
+              other)
+        << change;
 }
 
 TEST(PeakKeeper, OfEqualMomentsTheFirstIsThePeak) {
