@@ -36,7 +36,7 @@ def ours(folder: Path, layers: int) -> tuple[list[float], int]:
     told = run([*ESTIMATE, "--json", "--steps", "0", "--save", str(folder / "run.tape"),
                 str(HERE / "deep_gpt.py"), str(seconds), "--layers", str(layers)])
     steps = json.loads(seconds.read_text())
-    return steps, json.loads(told)["ops"] // len(steps)
+    return steps, json.loads(told)["run"]["ops"] // len(steps)
 
 
 def theirs(folder: Path, layers: int, *flags: str) -> list[float]:
