@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include "python/lines/python_lines.h"
 #include "python/phantom/collectives.h"
 #include "python/phantom/module_hooks.h"
-#include "python/phantom/source_lines.h"
 #include "tidemark/engine/base/byte_stream.h"
 #include "tidemark/engine/tape/file_writer.h"
 #include "tidemark/engine/tape/text_writer.h"
@@ -32,6 +32,14 @@ namespace {
 // Text cannot be written as the run goes: it comes at the end.
 std::unique_ptr<RunFile> g_text;
 std::string g_save_problem;
+python::PythonLines g_lines;
+
+StackId find_python_source(StorageLog& log) {
+  return g_lines.find(
+      [&](const std::string& file, std::uint32_t line, const std::string& function) {
+        return log.source({}, file, line, function);
+      });
+}
 
 OnValue on_value_named(const std::string& name) {
   if (name == "plausible") return OnValue::Plausible;
@@ -64,7 +72,7 @@ void open_run(int gpus, const std::string& gpu_name, std::int64_t memory_bytes, 
 void close_run() {
   close_session();
   set_source_finder(nullptr);
-  reset_source_lines();
+  g_lines.reset();
 }
 
 // Ends the tape, and hands it out as its file would have it.
@@ -222,6 +230,7 @@ PYBIND11_MODULE(_phantom, m) {
     storage_log()->set_meta(key, value);
   });
   m.def("has_called", &has_called);
-  m.def("set_hidden_folders", &set_hidden_folders);
+  m.def("set_hidden_folders",
+        [](std::vector<std::string> folders) { g_lines.hide(std::move(folders)); });
   m.def("answer_collectives", &answer_collectives);
 }

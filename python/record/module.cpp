@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "python/lines/python_lines.h"
 #include "python/record/hook_tables.h"
 #include "python/record/hooks.h"
 #include "python/record/tensors.h"
@@ -190,19 +191,30 @@ py::object unsaved(Tracker& tracker) {
   return what;
 }
 
-std::shared_ptr<Tracker> make_tracker(const std::string& tape, bool operators, bool as_pytorch) {
+python::PythonLines g_lines;
+
+StackId find_line() {
+  return g_lines.find([](const std::string& file, std::uint32_t line, const std::string& function) {
+    return Origins::instance().line(file, line, function);
+  });
+}
+
+std::shared_ptr<Tracker> make_tracker(const std::string& tape, bool operators, bool source,
+                                      bool as_pytorch) {
   TrackerOptions options;
   options.tape = tape;
+  options.origins = source;
   options.rules.recompute_by_grad_mode = !as_pytorch;
   options.rules.count_outside_operators = !as_pytorch;
-  options.rules.count_at_birth = !operators;
+  // What an operator makes is named when it ends.
+  options.rules.count_at_birth = !operators && !source;
   return std::make_shared<Tracker>(options);
 }
 
 void bind_tracker(py::module_& m) {
   py::class_<Tracker, std::shared_ptr<Tracker>>(m, "Tracker")
       .def(py::init(&make_tracker), py::kw_only(), py::arg("tape") = "",
-           py::arg("operators") = true, py::arg("as_pytorch") = false)
+           py::arg("operators") = true, py::arg("source") = false, py::arg("as_pytorch") = false)
       .def("start", &Tracker::start, py::arg("outputs") = false)
       .def("stop", &Tracker::stop)
       .def_property_readonly("is_running", &Tracker::is_running)
@@ -270,6 +282,9 @@ PYBIND11_MODULE(_recorder, m) {
   bind_tracker(m);
   bind_hooks(m);
   m.def("set_opener", &set_opener);
+  m.def("set_hidden_folders",
+        [](std::vector<std::string> folders) { g_lines.hide(std::move(folders)); });
+  set_line_finder(&find_line);
   m.def("await_gradients", &await_in_python, py::arg("tensors"), py::kw_only(), py::arg("all"),
         py::arg("action"), py::arg("wants_gradients") = false, py::arg("of_inputs") = py::none());
   m.def("at_end_of_backward", [](py::function done, py::function abandoned) {

@@ -31,13 +31,15 @@ if TYPE_CHECKING:
 
 
 def track(
-    *external: Any, save: str = "", oom: str = "report", operators: bool = False
+    *external: Any, save: str = "", oom: str = "report", operators: bool = False,
+    source: bool = False,
 ) -> Tracking:
     """Follows the program inside a `with`: modules, phases and categories of every storage.
 
     Give it what exists already: models, optimizers, inputs. `save` keeps the tape in a file; with
     oom="report" an out-of-memory error is explained on standard error. operators=True tells what
-    lives only inside operators (Workspace) from their results.
+    lives only inside operators (Workspace) from their results. source=True does that too, and says
+    which line of source and which operator makes each storage, of which type and shape.
 
         with tidemark.track(model, optimizer, batch) as tracking:
             train_one_step()
@@ -45,7 +47,7 @@ def track(
     """
     from tidemark.recording.tracking import Tracking
 
-    return Tracking(*external, save=save, oom=oom, operators=operators)
+    return Tracking(*external, save=save, oom=oom, operators=operators, source=source)
 
 
 # Type checkers read the imports above; they cannot follow a list that is computed.

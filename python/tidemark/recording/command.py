@@ -22,7 +22,8 @@ def main(arguments: list[str]) -> int:
     from tidemark.recording.tracking import Tracking
 
     try:
-        tracking = Tracking(save=options.save, operators=options.operators)
+        tracking = Tracking(save=options.save, operators=options.operators,
+                            source=options.source)
     except OSError as error:
         print(f"tidemark: {refusal(error.filename or options.save, error)}", file=sys.stderr)
         return COULD_NOT_RUN

@@ -19,6 +19,7 @@ EXAMPLES = """\
 examples:
   tidemark record train.py --batch-size 32        where did the memory go?
   tidemark record --steps 3 --save run.tape train.py
+  tidemark record --source train.py               which lines own it?
   tidemark record --depth 2 -m mypackage.train
 
 The script runs as it is; its own output goes to standard error, the report to standard output.
@@ -37,6 +38,7 @@ class RecordOptions:
     depth: int = 3
     detail: str = "brief"  # of the text
     operators: bool = False
+    source: bool = False
 
 
 def parse_options(arguments: list[str]) -> RecordOptions:
@@ -54,6 +56,9 @@ def parse_options(arguments: list[str]) -> RecordOptions:
     add_report(parser)
     parser.add_argument("--operators", action="store_true",
                         help="tell what lives only inside operators (Workspace) from their results")
+    parser.add_argument("--source", action="store_true",
+                        help="say which line of source and which operator makes each storage, with "
+                             "type and shape; costs more per operator, and implies --operators")
     add_script(parser, "the script")
     parsed = parser.parse_args(arguments)
     if note := note_on_flags(parser, parsed.script, parsed.arguments):

@@ -16,6 +16,7 @@ from torch import nn, optim
 from torch.utils._pytree import tree_leaves
 
 import tidemark
+from tidemark.hidden_folders import hidden_folders
 from tidemark.optimizer_steps import WantedSteps
 from tidemark.recording.follower import FollowedModule, Follower
 from tidemark.recording.out_of_memory import report_out_of_memory, told_by_gpu
@@ -37,7 +38,7 @@ class Tracking:
     """
 
     def __init__(self, *external: Any, save: str = "", oom: str = "report",
-                 operators: bool = False) -> None:
+                 operators: bool = False, source: bool = False) -> None:
         if oom not in ON_OUT_OF_MEMORY:
             raise ValueError(f"oom must be one of {', '.join(ON_OUT_OF_MEMORY)}, not {oom}")
         save = of_rank(save, *place_among_ranks())
@@ -51,7 +52,9 @@ class Tracking:
             self.path = self._folder.path / "run.tape"
         self._told_unsaved = False
         self.tell: Callable[[str], None] = warn_user  # what a full disk did
-        self._tracker = _recorder.Tracker(tape=str(self.path), operators=operators)
+        if source:
+            _recorder.set_hidden_folders(hidden_folders(Path(torch.__file__).parent))
+        self._tracker = _recorder.Tracker(tape=str(self.path), operators=operators, source=source)
         self._follower = Follower(self._tracker, self._meet, as_pytorch=False)
         self._depth = 0
         self._started = 0.0

@@ -4,34 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import sys
-import sysconfig
 import warnings
-from pathlib import Path
 
 from tidemark.gpus import Gpu
+from tidemark.hidden_folders import hidden_folders
 from tidemark.private_torch import what_is_missing
 from tidemark.torch_match import check_torch
 from tidemark.virtual_cuda.library import find_torch, library, load
 from tidemark.virtual_cuda.patches import Patches
 
 _patches = Patches()
-
-
-def hidden_folders() -> list[str]:
-    """Where code is machinery: torch, ourselves, and Python's own library."""
-    here = str(Path(__file__).resolve().parent.parent)
-    standard = {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")}
-    python = [str(path) for file in Path(next(iter(standard))).glob("*.py") for path in [file]]
-    return [str(find_torch()), here, *python, *_standard_packages(standard)]
-
-
-def _standard_packages(folders: set[str]) -> list[str]:
-    return [
-        str(inner) + "/"
-        for folder in folders
-        for inner in Path(folder).iterdir()
-        if inner.is_dir() and inner.name not in ("site-packages", "dist-packages")
-    ]
 
 
 def open_gpus(
@@ -77,7 +59,7 @@ def open_gpus(
         kernels=kernels,
         save=save,
     )
-    library().set_hidden_folders(hidden_folders())
+    library().set_hidden_folders(hidden_folders(find_torch()))
     c_names.patch_c_names(_patches)
     devices.patch_devices(_patches, gpu)
     memory.patch_memory(_patches, gpu)

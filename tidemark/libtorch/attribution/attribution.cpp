@@ -378,6 +378,12 @@ std::uint8_t Attribution::device_of(StorageKey key) const {
   return number == KeyIndex::kNone ? 0 : storages_[number].device;
 }
 
+std::optional<StorageNumber> Attribution::number_of(StorageKey key) const {
+  const StorageNumber number = index_.find(key);
+  if (number == KeyIndex::kNone) return std::nullopt;
+  return number;
+}
+
 void Attribution::begin_optimizer(std::uint32_t thread) {
   this->thread(thread).in_optimizer = true;
   optimizer_since_ = moment_ + 1;

@@ -73,6 +73,8 @@ class Attribution {
   std::optional<Category> category_of(StorageKey key) const;
   std::optional<std::int64_t> bytes_of(StorageKey key) const;
   std::uint8_t device_of(StorageKey key) const;
+  // As listeners know it, whether it counts or not; nothing if it is not known.
+  std::optional<StorageNumber> number_of(StorageKey key) const;
 
   // What a thread does, where a note has these flags.
   Phase phase_now(std::uint32_t thread, std::uint8_t flags) {

@@ -17,6 +17,8 @@ enum class NoteKind : std::uint8_t {
   Output,         // an operator returns this storage, on this device
   Made,           // a storage that no operator made, but a tensor stands on: it counts
   OperatorEnded,  // an operator of the program is done: what it leaves behind counts from now on
+  From,           // what the thread makes from here on comes of this line and this operator
+  Shaped,         // a storage that the operator has made, and the type and shape it is returned as
   StepBegan,      // the program has begun to record gradients: where a step is awaited, it begins
   // For one tracker:
   Labelled,      // this storage is of a category

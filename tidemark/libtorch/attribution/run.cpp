@@ -45,6 +45,11 @@ void Run::take_moved(StorageKey old, const Note& note, const Place* place) {
   attribution_.moved(old, note);
 }
 
+void Run::name_birth(StorageKey storage, CallId call) {
+  const auto number = attribution_.number_of(storage);
+  if (tape_ && number) tape_->name_birth(*number, call);
+}
+
 void Run::understand(const Note& note) {
   if (note.kind == NoteKind::StepBegan) return begin_step();
   if (is_about_module(note.kind)) attribution_.leave_operators(note.thread);

@@ -40,6 +40,8 @@ class Run {
   void take(const Note& note, const Place* place = nullptr);
   // A storage is in other memory now; see Attribution::moved.
   void take_moved(StorageKey old, const Note& note, const Place* place);
+  // More is known of the operator that has made this storage, before the end of the operator.
+  void name_birth(StorageKey storage, CallId call);
   const std::optional<OutOfMemory>& out_of_memory() const { return out_of_memory_; }
   void run_out_of_memory(std::int64_t wanted, const std::string& device, std::uint32_t thread);
 

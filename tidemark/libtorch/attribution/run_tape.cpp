@@ -157,6 +157,12 @@ void RunTape::relabelled(StorageNumber number, Category category) {
   if (owner_) birth_of(changed).scope = owner_;
 }
 
+void RunTape::name_birth(StorageNumber number, CallId call) {
+  Storage& named = storage(number);
+  if (!is_waiting(named) || birth_of(named).is_settled) return;
+  named.call = birth_of(named).call = call;
+}
+
 void RunTape::resized(StorageNumber number, std::int64_t bytes) {
   storage(number).bytes = bytes;
   enqueue({Kind::Resize, 0, storage(number).id, bytes});

@@ -67,6 +67,8 @@ class RunTape final : public Listener {
     noted_.add(code, severity, std::move(where), std::move(message));
   }
   const Diagnostics& diagnostics() const { return noted_; }
+  // The operator of a storage's birth, as long as nobody has said what the storage is.
+  void name_birth(StorageNumber number, CallId call);
   // Returns the event's number.
   std::int64_t mark(std::string_view text, std::uint32_t thread, Phase phase);
 

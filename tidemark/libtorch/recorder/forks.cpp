@@ -10,7 +10,7 @@
 namespace tidemark::recorder {
 namespace {
 
-constinit std::array<std::mutex*, 6> g_locks{};
+constinit std::array<std::mutex*, 7> g_locks{};
 
 // A program that links a part of the recorder has a part of the locks.
 void before_fork() {

@@ -9,7 +9,7 @@ namespace tidemark::recorder {
 inline constinit int g_forks = 0;
 
 // Who holds one of these may wait for those below it, never the other way round.
-enum class LockPlace { Starts, Notes, Operators, Kernels, Leaves, Devices };
+enum class LockPlace { Starts, Notes, Operators, Kernels, Leaves, Devices, Origins };
 
 // A fork waits until it is free, and parent and child find it so. Made while the library is loaded,
 // one for each place.

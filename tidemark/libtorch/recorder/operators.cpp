@@ -11,6 +11,7 @@
 
 #include "tidemark/libtorch/recorder/allocators.h"
 #include "tidemark/libtorch/recorder/forks.h"
+#include "tidemark/libtorch/recorder/operator_origins.h"
 #include "tidemark/libtorch/recorder/recorder.h"
 
 namespace tidemark::recorder {
@@ -22,6 +23,7 @@ struct OperatorFacts {
   bool only_calls_others = false;
   bool autocasts = false;  // under autocast it first casts, then calls itself
   bool resizes = false;    // may give a storage that exists a new size
+  CallId call;             // as those who want origins name it
 };
 
 OperatorFacts look_up(const c10::OperatorName& name) {
@@ -34,6 +36,7 @@ OperatorFacts look_up(const c10::OperatorName& name) {
   const std::string_view base = name.name;
   facts.resizes = base.starts_with("aten::resize") || base == "aten::set_" ||
                   name.overload_name.find("out") != std::string::npos;
+  facts.call = Origins::instance().call(c10::toString(name), "");
   return facts;
 }
 
@@ -87,6 +90,11 @@ bool counts_for_itself(const ThreadState& thread) {
          is_in_python_dispatch();
 }
 
+void find_origin(const at::RecordFunction& function, const OperatorFacts& facts,
+                 ThreadState& thread) {
+  if (Recorder::instance().wants_origins()) thread.origin = origin_of(function, facts.call);
+}
+
 std::unique_ptr<at::ObserverContext> begin_inside(const at::RecordFunction& function,
                                                   ThreadState& thread) {
   const OperatorFacts* facts = counts_for_itself(thread) ? facts_of(function) : nullptr;
@@ -95,6 +103,7 @@ std::unique_ptr<at::ObserverContext> begin_inside(const at::RecordFunction& func
     return nullptr;
   }
   auto around = std::make_unique<Around>(thread);
+  find_origin(function, *facts, thread);
   thread.operator_depth = 1;
   thread.in_python = true;
   thread.resizes = facts->resizes;
@@ -108,6 +117,7 @@ std::unique_ptr<at::ObserverContext> on_begin(const at::RecordFunction& function
   if (thread.operator_depth > 0) return begin_inside(function, thread);
   const OperatorFacts* facts = facts_of(function);
   if (!facts || !is_border(*facts)) return nullptr;
+  find_origin(function, *facts, thread);
   thread.operator_depth = 1;
   thread.resizes = facts->resizes;
   thread.is_pretending = fake_mode_is_on() != Recorder::instance().wants_outputs();
@@ -124,12 +134,15 @@ bool may_be_wrapped() { return is_in_python_dispatch() && fake_mode_is_on(); }
 void on_end(const at::RecordFunction& function, at::ObserverContext* context) {
   ThreadState& thread = this_thread();
   if (thread.operator_depth == 0) return;
-  const bool outputs = function.needsOutputs() && !thread.is_pretending;
+  const bool outputs = Recorder::instance().wants_outputs() && !thread.is_pretending;
   if (outputs && (thread.operator_depth == 1 || may_be_wrapped())) note_outputs(function);
   if (--thread.operator_depth > 0) return;
+  if (thread.has_news && Recorder::instance().wants_origins())
+    note_shapes(function.outputs(), thread.origin);
   const auto* around = static_cast<const Around*>(context);
   if (!around || !thread.is_pretending)
     Recorder::instance().note_operator_end(outputs ? attribution::kOutputsOnly : 0);
+  thread.origin = around ? around->state.origin : Origin();
   thread.in_python = around && around->state.in_python;
   thread.operator_depth = around ? around->state.operator_depth : 0;
   thread.resizes = around && around->state.resizes;

@@ -15,8 +15,9 @@ bool only_calls_others(const c10::OperatorHandle& op);
 // Whether this thread makes fake tensors.
 bool fake_mode_is_on();
 
-// `outputs`: also notes which storages each operator returns, and on which device; needed where
-// the allocator does not know the device, as with fake tensors.
+// `outputs`: also looks at what each operator returns, for those who want outputs (which storages
+// it returns, and on which device: the allocator of fake tensors does not know) or origins (as
+// what).
 void watch_operators(bool outputs);
 void unwatch_operators();
 

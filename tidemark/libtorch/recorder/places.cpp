@@ -11,8 +11,8 @@ using namespace attribution;
 
 void Recorder::follow_operators() {
   if (operator_starts_ == 0) needs_records_ = false;
-  const bool records = output_starts_ > 0 || needs_records_;
-  if (records) watch_operators(output_starts_ > 0);
+  const bool records = output_starts_ > 0 || wants_origins() || needs_records_;
+  if (records) watch_operators(wants_outputs() || wants_origins());
   else unwatch_operators();
   const bool reads_state = operator_starts_ > 0 && !records;
   if (reads_state) mark_operators();

@@ -36,9 +36,9 @@ Note Recorder::here(NoteKind kind) noexcept {
   return note;
 }
 
-void Recorder::push(const Note& note, Caller caller) noexcept {
+bool Recorder::push(const Note& note, Caller caller) noexcept {
   if (caller == kHoldsNothing) make_room();
-  ring_.push(note);
+  return ring_.push(note);
 }
 
 // How often a thread looks again before it goes on without what another thread is about to do.
@@ -57,6 +57,8 @@ void Recorder::note_birth(StorageKey key, std::int64_t bytes, std::uint8_t devic
   if (thread.is_pretending) return;
   if (awaits_step_.load(std::memory_order_relaxed)) [[unlikely]]
     look_for_step(thread, caller);
+  if (wants_origins()) [[unlikely]]
+    tell_origin(thread, caller);
   Note note = here(NoteKind::Born);
   check_state();
   if (note.has(kInsideOperator)) thread.has_news = true;
@@ -67,6 +69,18 @@ void Recorder::note_birth(StorageKey key, std::int64_t bytes, std::uint8_t devic
   note.bytes = bytes;
   note.device = device;
   push(note, caller);
+}
+
+// Births tell it where it has changed: it is in no note of their own.
+void Recorder::tell_origin(ThreadState& thread, Caller caller) noexcept {
+  const std::uint32_t since = starts_so_far_.load(std::memory_order_relaxed);
+  if (thread.origin == thread.told_origin && thread.told_since == since) return;
+  Note note = here(NoteKind::From);
+  note.key = thread.origin.line.value;
+  note.bytes = thread.origin.call.value;
+  if (!push(note, caller)) return;
+  thread.told_origin = thread.origin;
+  thread.told_since = since;
 }
 
 void Recorder::await_step() noexcept {
@@ -118,6 +132,13 @@ void Recorder::note_made(StorageKey key, std::int64_t bytes, std::uint8_t device
   note.key = key;
   note.bytes = bytes;
   note.device = device;
+  push(note);
+}
+
+void Recorder::note_shape(StorageKey key, CallId call) noexcept {
+  Note note = here(NoteKind::Shaped);
+  note.key = key;
+  note.bytes = call.value;
   push(note);
 }
 
@@ -239,6 +260,8 @@ void Recorder::count(const Wanted& wanted, int change) noexcept {
   if (wanted.operators) operator_starts_ += change;
   if (wanted.outputs) output_starts_ += change;
   if (wanted.times) time_starts_ += change;
+  if (wanted.origins) origin_starts_ += change;
+  if (change > 0) ++starts_so_far_;
   times_ = time_starts_ > 0;
 }
 
@@ -274,7 +297,7 @@ void Recorder::stop(const Wanted& wanted) noexcept {
 void Recorder::forget_in_child() {
   recording_ = listening_ = wants_sample_ = times_ = false;
   reads_state_ = needs_records_ = awaits_step_ = false;
-  starts_ = operator_starts_ = output_starts_ = time_starts_ = 0;
+  starts_ = operator_starts_ = output_starts_ = time_starts_ = origin_starts_ = 0;
   for (NoteTaker* const one : takers_) one->is_orphan_ = true;
   takers_.clear();
   ring_.clear();

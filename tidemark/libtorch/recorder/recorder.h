@@ -15,6 +15,7 @@
 #include "tidemark/libtorch/attribution/clock.h"
 #include "tidemark/libtorch/attribution/note.h"
 #include "tidemark/libtorch/recorder/forks.h"
+#include "tidemark/libtorch/recorder/origins.h"
 #include "tidemark/libtorch/recorder/ring.h"
 
 namespace tidemark::recorder {
@@ -35,6 +36,9 @@ struct ThreadState {
   bool is_pretending = false;  // inside an operator of a fake mode that nobody tracks
   bool inside_by_state = false;  // the last note was written inside an operator, by the state
   bool is_unrecorded = false;    // so it was when records took over: of that operator there is none
+  Origin origin;                 // of what it makes now, where somebody wants to know
+  Origin told_origin;            // the last one that was noted
+  std::uint32_t told_since = 0;  // for those who have started since
   std::uint32_t awaited_step = 0;    // the last await_step() this thread has looked for
   std::uint64_t autograd_nodes = 0;  // that it had made until then
 };
@@ -81,6 +85,8 @@ class Recorder {
   void note_death(StorageKey key, Caller caller = kHoldsNothing) noexcept;
   void note_output(StorageKey key, std::int64_t bytes, std::uint8_t device) noexcept;
   void note_made(StorageKey key, std::int64_t bytes, std::uint8_t device) noexcept;
+  // The operator that ends has made this storage and returns it as this call says.
+  void note_shape(StorageKey key, CallId call) noexcept;
   void note_operator_end(std::uint8_t more_flags) noexcept;
   // Records have taken over from the state: has the thread left the operator it was in by then?
   void catch_up(ThreadState& thread, bool begins_operator) noexcept;
@@ -88,6 +94,8 @@ class Recorder {
   void note_out_of_memory(std::int64_t wanted, const std::string& device) noexcept;
   // True while somebody wants births.
   bool wants_outputs() const noexcept { return output_starts_.load(std::memory_order_relaxed) > 0; }
+  // True while somebody wants to know which line and which operator makes what.
+  bool wants_origins() const noexcept { return origin_starts_.load(std::memory_order_relaxed) > 0; }
   bool is_recording() const noexcept { return recording_.load(std::memory_order_relaxed); }
 
   // The next operator on this thread that records gradients is noted as StepBegan, or the next but
@@ -106,6 +114,7 @@ class Recorder {
     bool operators = false;  // whether it happened inside one of the program
     bool outputs = false;    // and what they return, on which device
     bool times = false;
+    bool origins = false;  // the line and the operator of every birth, and the shape of results
   };
   // Births are followed while at least one start is without its stop. A start that throws is none.
   void start(const Wanted& wanted);
@@ -135,7 +144,7 @@ class Recorder {
  private:
   Recorder() : ring_(1 << 14) {}
   static Recorder* const the_one_;  // never destroyed: storages outlive every static object
-  void push(const Note& note, Caller caller = kHoldsNothing) noexcept;
+  bool push(const Note& note, Caller caller = kHoldsNothing) noexcept;  // false if it is lost
   void drain() noexcept;
   void drain_all() noexcept;
   static void hand(NoteTaker& taker, const Note& note) noexcept;
@@ -147,6 +156,7 @@ class Recorder {
   std::uint8_t place(ThreadState& thread) noexcept;  // flags of a note written now
   void check_state() noexcept;
   void follow_operators();
+  void tell_origin(ThreadState& thread, Caller caller) noexcept;
   void look_for_step(ThreadState& thread, Caller caller) noexcept;
 
   Ring<Note> ring_;
@@ -159,7 +169,8 @@ class Recorder {
   std::vector<NoteTaker*> takers_;
   ForkSafeMutex starts_lock_{LockPlace::Starts};
   int starts_ = 0, operator_starts_ = 0, time_starts_ = 0;
-  std::atomic<int> output_starts_{0};
+  std::atomic<int> output_starts_{0}, origin_starts_{0};
+  std::atomic<std::uint32_t> starts_so_far_{0};
   std::atomic<std::uint64_t> noted_{0};
   ForkSafeMutex devices_lock_{LockPlace::Devices};
   std::vector<std::string> devices_;

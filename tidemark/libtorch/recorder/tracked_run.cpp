@@ -26,6 +26,27 @@ TrackedRun::TrackedRun(const attribution::Rules& rules, const attribution::Schem
                                    Recorder::instance().granularities(), scheme),
           tape_at(tape)) {}
 
+void TrackedRun::take(const Note& note) {
+  if (note.kind == NoteKind::From) return set_origin(note);
+  if (note.kind == NoteKind::Shaped) {
+    const CallId call(static_cast<CallId::rep>(note.bytes));
+    if (tape()) name_birth(note.key, Origins::instance().call_in(tape()->tables(), call));
+    return;
+  }
+  const bool is_known = note.kind == NoteKind::Born && note.thread < origins_.size();
+  Run::take(note, is_known ? &origins_[note.thread] : nullptr);
+}
+
+void TrackedRun::set_origin(const Note& note) {
+  if (!tape()) return;
+  if (origins_.size() <= note.thread) origins_.resize(note.thread + 1);
+  const StackId line(static_cast<StackId::rep>(note.key));
+  const CallId call(static_cast<CallId::rep>(note.bytes));
+  Tables& tables = tape()->tables();
+  origins_[note.thread].stack = Origins::instance().line_in(tables, line);
+  origins_[note.thread].call = Origins::instance().call_in(tables, call);
+}
+
 void TrackedRun::run_out_of_memory(std::int64_t wanted, const std::string& device) {
   Run::run_out_of_memory(wanted, device, this_thread().id);
 }

@@ -12,14 +12,16 @@ class TrackedRun final : public NoteTaker, public attribution::Run {
   TrackedRun(const attribution::Rules& rules, const attribution::Scheme& scheme,
              const std::string& tape);
 
-  void take(const Note& note) override { Run::take(note); }
+  void take(const Note& note) override;
   void run_out_of_memory(std::int64_t wanted, const std::string& device) override;
   void close_tape();
   void finish();
 
  private:
   void tell_given_up();
+  void set_origin(const Note& note);
 
+  std::vector<Place> origins_;  // of what each thread makes now; empty where nobody wants them
   bool has_told_given_up_ = false;
 };
 

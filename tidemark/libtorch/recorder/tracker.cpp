@@ -60,7 +60,8 @@ Tracker::~Tracker() {
 Recorder::Wanted Tracker::wanted() const {
   return {.operators = !options_.rules.count_at_birth,
           .outputs = outputs_,
-          .times = !options_.tape.empty()};
+          .times = !options_.tape.empty(),
+          .origins = options_.origins};
 }
 
 Attribution& Tracker::attribution_here() {

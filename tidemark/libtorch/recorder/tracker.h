@@ -26,7 +26,8 @@ using attribution::Rows;
 struct TrackerOptions {
   attribution::Rules rules;
   const attribution::Scheme* scheme = &attribution::kMemTracker;
-  std::string tape;  // write a tape there; empty for none
+  std::string tape;      // write a tape there; empty for none
+  bool origins = false;  // with the line, operator and shape of every birth
 };
 
 class Tracker : public std::enable_shared_from_this<Tracker> {

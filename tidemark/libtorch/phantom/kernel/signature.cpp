@@ -1,42 +1,16 @@
 // Writes arguments down, short and unambiguous.
 #include "tidemark/libtorch/phantom/kernel/signature.h"
 
+#include <array>
 #include <charconv>
+
+#include "tidemark/libtorch/shape_text.h"
 
 namespace tidemark::phantom {
 namespace {
 
 // Lists as long as a model has parameters are told by their ends.
 constexpr std::size_t kMostListed = 4;
-
-const char* short_name(at::ScalarType dtype) {
-  switch (dtype) {
-    case at::kFloat: return "f32";
-    case at::kDouble: return "f64";
-    case at::kHalf: return "f16";
-    case at::kBFloat16: return "bf16";
-    case at::kLong: return "i64";
-    case at::kInt: return "i32";
-    case at::kShort: return "i16";
-    case at::kChar: return "i8";
-    case at::kByte: return "u8";
-    case at::kBool: return "bool";
-    default: return c10::toString(dtype);
-  }
-}
-
-void join(std::string& out, at::IntArrayRef values, const char* between = ",") {
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (i > 0) out += between;
-    out += std::to_string(values[i]);
-  }
-}
-
-void write_shape(std::string& out, const at::Tensor& tensor) {
-  out.append(short_name(tensor.scalar_type())).append("[");
-  join(out, tensor.sizes());
-  out += ']';
-}
 
 void write(std::string& out, const at::Tensor& tensor) {
   if (!tensor.defined()) {

@@ -8,10 +8,10 @@
 #include <torch/csrc/autograd/functions/accumulate_grad.h>
 #include <torch/csrc/autograd/graph_task.h>
 
-#include <array>
 #include <atomic>
 #include <optional>
 
+#include "tidemark/libtorch/attribution/forwards.h"
 #include "tidemark/libtorch/phantom/log/module_calls.h"
 
 namespace tidemark::phantom {
@@ -19,33 +19,25 @@ namespace {
 
 std::atomic<FindSource> g_find_source{nullptr};
 
-// The source line and module of each recent forward operator, by its autograd sequence number: what
-// the backward of that operator, which runs on a thread without Python code, is to be blamed on.
+// What the backward of an operator is to be blamed on.
 struct Forward {
   StackId source;
   ScopeId module;
 };
-constexpr std::size_t kRemembered = std::size_t{1} << 20;
-std::array<std::atomic<std::uint64_t>, kRemembered> g_forwards{};
-
-// Each thread counts for itself: recomputations run on the backward's.
-std::atomic<std::uint64_t>& forward_at(std::uint64_t sequence, std::uint64_t thread) {
-  return g_forwards[(sequence + thread * 0x9e3779b97f4a7c15) % kRemembered];
-}
+constinit attribution::Forwards g_forwards;
 
 void remember(const Forward& forward) {
   const std::uint64_t next = at::sequence_number::peek();
   if (next == 0) return;
   const std::uint64_t both = (std::uint64_t{forward.source.value} + 1) << 32 |
                              static_cast<std::uint32_t>(forward.module.value + 1);
-  forward_at(next - 1, at::RecordFunction::currentThreadId())
-      .store(both, std::memory_order_relaxed);
+  g_forwards.remember(next - 1, at::RecordFunction::currentThreadId(), both);
 }
 
 // Nothing for nodes that answer to no operator: those that add up a leaf's gradient.
 std::optional<Forward> forward_of(const torch::autograd::Node* node) {
   if (!node || node->sequence_nr() == UINT64_MAX) return std::nullopt;
-  const std::uint64_t both = forward_at(node->sequence_nr(), node->thread_id()).load();
+  const std::uint64_t both = g_forwards.find(node->sequence_nr(), node->thread_id());
   const auto source = static_cast<std::uint32_t>(both >> 32),
              module = static_cast<std::uint32_t>(both);
   return Forward{source == 0 ? StackId() : StackId(source - 1),
@@ -108,8 +100,6 @@ Whence find_whence(StorageLog& log, bool needs_grad) {
   return here;
 }
 
-void forget_forwards() {
-  for (auto& forward : g_forwards) forward.store(0, std::memory_order_relaxed);
-}
+void forget_forwards() { g_forwards.forget(); }
 
 }  // namespace tidemark::phantom
