@@ -29,9 +29,11 @@ namespace py = pybind11;
 namespace tidemark::phantom {
 namespace {
 
-// Text cannot be written as the run goes: it comes at the end.
-std::unique_ptr<RunFile> g_text;
-std::string g_save_problem;
+struct Saving {
+  std::unique_ptr<RunFile> text;  // cannot be written as the run goes: it comes at the end
+  std::string problem;
+};
+Saving g_saving;
 python::PythonLines g_lines;
 
 StackId find_python_source(StorageLog& log) {
@@ -65,8 +67,8 @@ void open_run(int gpus, const std::string& gpu_name, std::int64_t memory_bytes, 
   options.tape = is_text ? "" : save;
   open_session(options);
   set_source_finder(&find_python_source);
-  g_text = std::move(text);
-  g_save_problem.clear();
+  g_saving.text = std::move(text);
+  g_saving.problem.clear();
 }
 
 void close_run() {
@@ -78,16 +80,16 @@ void close_run() {
 // Ends the tape, and hands it out as its file would have it.
 py::bytes finish_run() {
   const Tape tape = storage_log()->finish();
-  if (g_text) {
+  if (g_saving.text) {
     const std::string text = write_tape_text(tape);
-    g_text->write(std::as_bytes(std::span(text)));
+    g_saving.text->write(std::as_bytes(std::span(text)));
   }
   Diagnostics diagnostics = tape.diagnostics();
-  g_save_problem = g_text ? g_text->problem() : storage_log()->file_problem();
-  if (!g_save_problem.empty())
+  g_saving.problem = g_saving.text ? g_saving.text->problem() : storage_log()->file_problem();
+  if (!g_saving.problem.empty())
     diagnostics.add("tape-cut", Severity::Warning, "",
-                    "the tape's file was not written to its end: " + g_save_problem);
-  g_text.reset();
+                    "the tape's file was not written to its end: " + g_saving.problem);
+  g_saving.text.reset();
   MemorySink sink;
   write_tape(tape, diagnostics, sink);
   return {reinterpret_cast<const char*>(sink.bytes().data()), sink.bytes().size()};
@@ -183,7 +185,7 @@ PYBIND11_MODULE(_phantom, m) {
   m.def("close", &close_run);
   m.def("finish", &finish_run);
   // Why the file of the last run was not written to its end; empty if it was.
-  m.def("save_problem", [] { return g_save_problem; });
+  m.def("save_problem", [] { return g_saving.problem; });
   m.def("flush", [] { storage_log()->flush(); });
   m.def("is_open", &session_is_open);
   m.def("device_count", [] { return virtual_gpus().count(); });

@@ -139,9 +139,13 @@ struct HookedLeaf {
   RemoveHook remove;
   std::weak_ptr<void> graph;
 };
-ForkSafeMutex g_leaves_lock(LockPlace::Leaves);
-std::vector<HookedLeaf> g_leaves;
-HookLeaf g_hook_leaf;
+// Those of all trackers.
+struct HookedLeaves {
+  ForkSafeMutex lock{LockPlace::Leaves};
+  std::vector<HookedLeaf> all;
+  HookLeaf hook;  // how Python wants it done
+};
+HookedLeaves g_leaves;
 
 // For programs without Python.
 RemoveHook hook_leaf_directly(const at::Tensor& leaf, std::function<void(const at::Tensor&)> hook) {
@@ -158,11 +162,11 @@ template <class IsOld>
 void remove_hooks(const IsOld& is_old) {
   std::vector<HookedLeaf> old;
   {
-    const std::lock_guard lock(g_leaves_lock);
-    const auto first = std::partition(g_leaves.begin(), g_leaves.end(),
+    const std::lock_guard lock(g_leaves.lock);
+    const auto first = std::partition(g_leaves.all.begin(), g_leaves.all.end(),
                                       [&](const HookedLeaf& one) { return !is_old(one); });
-    old.assign(std::make_move_iterator(first), std::make_move_iterator(g_leaves.end()));
-    g_leaves.erase(first, g_leaves.end());
+    old.assign(std::make_move_iterator(first), std::make_move_iterator(g_leaves.all.end()));
+    g_leaves.all.erase(first, g_leaves.all.end());
   }
   for (const HookedLeaf& one : old) {
     if (one.leaf.expired()) continue;
@@ -190,9 +194,9 @@ void hook_leaf(const at::Tensor& leaf, const std::shared_ptr<AwaitedGradients>& 
   const auto hook = [awaited, index](const at::Tensor& gradient) {
     awaited->arrived(index, gradient);
   };
-  RemoveHook remove = g_hook_leaf ? g_hook_leaf(leaf, hook) : hook_leaf_directly(leaf, hook);
-  const std::lock_guard lock(g_leaves_lock);
-  g_leaves.push_back({WeakTensor(leaf.getIntrusivePtr()), awaited, std::move(remove), graph});
+  RemoveHook remove = g_leaves.hook ? g_leaves.hook(leaf, hook) : hook_leaf_directly(leaf, hook);
+  const std::lock_guard lock(g_leaves.lock);
+  g_leaves.all.push_back({WeakTensor(leaf.getIntrusivePtr()), awaited, std::move(remove), graph});
 }
 
 void hook(const at::Tensor& tensor, const std::shared_ptr<AwaitedGradients>& awaited,
@@ -219,7 +223,7 @@ Graph await_gradients(at::TensorList tensors, Await await, GradientAction action
   return graph;
 }
 
-void set_leaf_hooker(HookLeaf hook_leaf) { g_hook_leaf = std::move(hook_leaf); }
+void set_leaf_hooker(HookLeaf hook_leaf) { g_leaves.hook = std::move(hook_leaf); }
 
 void forget_awaited_leaves(const std::weak_ptr<void>& owner) {
   remove_hooks([&](const HookedLeaf& one) { return one.awaited->is_for(owner); });

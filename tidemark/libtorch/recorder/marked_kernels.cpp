@@ -49,12 +49,15 @@ bool needs_mark(const c10::OperatorHandle& op) {
   return !only_calls_others(op) && !has_dimension_names(op.schema());
 }
 
-ForkSafeMutex g_kernels_lock(LockPlace::Kernels);
-std::atomic<bool> g_has_new{false};
+struct Operators {
+  ForkSafeMutex lock{LockPlace::Kernels};
+  std::atomic<bool> has_new{false};
+};
+Operators g_operators;
 
 class Newcomers final : public c10::OpRegistrationListener {
  public:
-  void onOperatorRegistered(const c10::OperatorHandle&) override { g_has_new = true; }
+  void onOperatorRegistered(const c10::OperatorHandle&) override { g_operators.has_new = true; }
   void onOperatorDeregistered(const c10::OperatorHandle&) override {}
 };
 
@@ -68,9 +71,9 @@ struct Registrations {
 }  // namespace
 
 void mark_operators() {
-  const std::lock_guard guard(g_kernels_lock);
+  const std::lock_guard guard(g_operators.lock);
   static auto* const registrations = new Registrations();
-  if (!g_has_new.exchange(false)) return;
+  if (!g_operators.has_new.exchange(false)) return;
   c10::Dispatcher& dispatcher = c10::Dispatcher::singleton();
   for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {
     const auto op = dispatcher.findOp(name);

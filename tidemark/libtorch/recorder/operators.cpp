@@ -172,14 +172,18 @@ void note_outputs(const at::RecordFunction& function) {
   for (const c10::IValue& value : function.outputs()) note_value(value);
 }
 
-ForkSafeMutex g_callback_lock(LockPlace::Operators);
-std::optional<at::CallbackHandle> g_handle;
-bool g_outputs = false;
+// The callbacks that PyTorch has of ours, if any.
+struct Watch {
+  ForkSafeMutex lock{LockPlace::Operators};
+  std::optional<at::CallbackHandle> handle;
+  bool outputs = false;
 
-void remove() {
-  if (g_handle) at::removeCallback(*g_handle);
-  g_handle.reset();
-}
+  void remove() {
+    if (handle) at::removeCallback(*handle);
+    handle.reset();
+  }
+};
+Watch g_watch;
 
 }  // namespace
 
@@ -198,18 +202,18 @@ bool fake_mode_is_on() {
 }
 
 void watch_operators(bool outputs) {
-  const std::lock_guard guard(g_callback_lock);
-  if (g_handle && g_outputs == outputs) return;
-  remove();
-  g_outputs = outputs;
-  g_handle = at::addGlobalCallback(at::RecordFunctionCallback(&on_begin, &on_end)
-                                       .scopes({at::RecordScope::FUNCTION})
-                                       .needsOutputs(outputs));
+  const std::lock_guard guard(g_watch.lock);
+  if (g_watch.handle && g_watch.outputs == outputs) return;
+  g_watch.remove();
+  g_watch.outputs = outputs;
+  g_watch.handle = at::addGlobalCallback(at::RecordFunctionCallback(&on_begin, &on_end)
+                                             .scopes({at::RecordScope::FUNCTION})
+                                             .needsOutputs(outputs));
 }
 
 void unwatch_operators() {
-  const std::lock_guard guard(g_callback_lock);
-  remove();
+  const std::lock_guard guard(g_watch.lock);
+  g_watch.remove();
 }
 
 }  // namespace tidemark::recorder
