@@ -1,9 +1,15 @@
-// The rules of CUDA's chooser, by dtype, head size, mask, capability and the user's context.
+// CUDA's chooser as a table: for each kernel the rules that a call must keep.
+//
+// The answers of an H200 to thirteen thousand calls are the test (tests/phantom/test_attention.py).
 #include "tidemark/libtorch/phantom/cuda/attention.h"
 
 #include <ATen/Context.h>
 #include <ATen/SDPBackend.h>
 #include <ATen/native/transformers/attention.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
 
 #include "tidemark/libtorch/phantom/cuda/cuda_stub.h"
 #include "tidemark/libtorch/phantom/log/session.h"
@@ -16,8 +22,10 @@ struct Question {
   const std::optional<at::Tensor>& mask;
   double dropout;
   bool is_causal, enable_gqa;
+  int capability;  // 90 for 9.0
 
   std::int64_t head_size() const { return query.size(-1); }
+  std::int64_t value_size() const { return value.size(-1); }
   bool has_mask() const { return mask && mask->defined(); }
   bool is_half() const {
     return query.scalar_type() == at::kHalf || query.scalar_type() == at::kBFloat16;
@@ -26,67 +34,109 @@ struct Question {
     return query.requires_grad() || key.requires_grad() || value.requires_grad();
   }
   bool same_heads() const { return query.size(1) == key.size(1) && key.size(1) == value.size(1); }
-  bool last_dims_are_dense() const {
-    const bool good = query.stride(-1) == 1 && key.stride(-1) == 1 && value.stride(-1) == 1;
-    return good && (!has_mask() || mask->stride(-1) == 1 || mask->size(-1) == 1);
-  }
-  bool is_regular() const {
-    return query.dim() == 4 && key.dim() == 4 && value.dim() == 4 && query.numel() > 0 &&
-           key.numel() > 0 && query.scalar_type() == key.scalar_type() &&
-           key.scalar_type() == value.scalar_type();
-  }
 };
 
-int capability() {
+using Rule = bool (*)(const Question&);
+
+// Of every fused kernel.
+bool is_regular(const Question& q) {
+  return q.query.dim() == 4 && q.key.dim() == 4 && q.value.dim() == 4 && q.query.size(2) > 0 &&
+         q.key.size(2) > 0 && q.query.scalar_type() == q.key.scalar_type() &&
+         q.key.scalar_type() == q.value.scalar_type();
+}
+bool is_dense(const Question& q) {
+  const bool good = q.query.stride(-1) == 1 && q.key.stride(-1) == 1 && q.value.stride(-1) == 1;
+  return good && (!q.has_mask() || q.mask->stride(-1) == 1 || q.mask->size(-1) == 1);
+}
+
+// Of flash and cuDNN.
+bool is_half_on_ampere(const Question& q) { return q.is_half() && q.capability >= 80; }
+bool has_its_heads(const Question& q) { return q.same_heads() || q.enable_gqa; }
+
+// Of flash.
+bool has_no_mask(const Question& q) { return !q.has_mask(); }
+bool has_one_size_up_to_256(const Question& q) {
+  return q.head_size() <= 256 && q.head_size() == q.key.size(-1) && q.head_size() == q.value_size();
+}
+bool is_square_if_causal(const Question& q) {
+  return !q.is_causal || q.query.size(2) == q.key.size(2);
+}
+// Training with large heads and dropout needs the shared memory of the big chips.
+bool fits_shared_memory(const Question& q) {
+  const bool big_chip = q.capability == 80 || q.capability >= 90;
+  return big_chip || !q.needs_grad() || q.head_size() <= 192 || q.dropout == 0;
+}
+
+// Of the memory-efficient kernel.
+bool has_a_type_of_the_chip(const Question& q) {
+  if (q.query.scalar_type() == at::kBFloat16) return q.capability >= 80;
+  return q.capability >= 50 && (q.is_half() || q.query.scalar_type() == at::kFloat);
+}
+bool is_not_grouped(const Question& q) { return q.same_heads(); }
+// Half types are loaded in groups of eight elements, floats of four.
+bool is_aligned(const Question& q) {
+  const std::int64_t alignment = q.is_half() ? 8 : (q.capability >= 80 ? 4 : 1);
+  return q.head_size() % alignment == 0 && q.value_size() % alignment == 0;
+}
+
+// Of cuDNN.
+bool has_sizes_of_cudnn(const Question& q) {
+  const std::int64_t most = q.capability >= 90 ? 256 : 128;
+  return q.head_size() <= most && q.value_size() <= most && q.head_size() % 8 == 0 &&
+         q.value_size() % 8 == 0;
+}
+bool gives_bias_no_gradient(const Question& q) { return !q.has_mask() || !q.mask->requires_grad(); }
+bool drops_nothing_of_one_query(const Question& q) { return q.query.size(2) > 1 || q.dropout == 0; }
+bool may_vary(const Question&) { return !at::globalContext().deterministicAlgorithms(); }
+
+constexpr std::array<Rule, 8> kFlash = {&is_regular,          &is_dense,
+                                        &is_half_on_ampere,   &has_its_heads,
+                                        &has_no_mask,         &has_one_size_up_to_256,
+                                        &is_square_if_causal, &fits_shared_memory};
+constexpr std::array<Rule, 5> kEfficient = {&is_regular, &is_dense, &has_a_type_of_the_chip,
+                                            &is_not_grouped, &is_aligned};
+constexpr std::array<Rule, 8> kCudnn = {&is_regular,
+                                        &is_dense,
+                                        &is_half_on_ampere,
+                                        &has_its_heads,
+                                        &has_sizes_of_cudnn,
+                                        &gives_bias_no_gradient,
+                                        &drops_nothing_of_one_query,
+                                        &may_vary};
+
+struct Kernel {
+  at::SDPBackend backend;
+  bool (at::Context::*is_enabled)() const;
+  std::span<const Rule> rules;
+
+  bool takes(const Question& q) const {
+    return (at::globalContext().*is_enabled)() &&
+           std::all_of(rules.begin(), rules.end(), [&](Rule rule) { return rule(q); });
+  }
+};
+constexpr std::array kKernels = {
+    Kernel{at::SDPBackend::flash_attention, &at::Context::userEnabledFlashSDP, kFlash},
+    Kernel{at::SDPBackend::efficient_attention, &at::Context::userEnabledMemEfficientSDP,
+           kEfficient},
+    Kernel{at::SDPBackend::cudnn_attention, &at::Context::userEnabledCuDNNSDP, kCudnn},
+    Kernel{at::SDPBackend::math, &at::Context::userEnabledMathSDP, {}}};
+
+// The user's order; where it is PyTorch's own, the chips that cuDNN was made for ask it first.
+auto order() {
+  auto all = at::globalContext().sDPPriorityOrder();
+  const auto cudnn = std::find(all.begin(), all.end(), at::SDPBackend::cudnn_attention);
   const GpuModel& gpu = virtual_gpus().model();
-  return 10 * gpu.major + gpu.minor;
-}
-
-bool can_flash(const Question& q) {
-  if (!at::globalContext().userEnabledFlashSDP() || capability() < 80) return false;
-  if (!q.is_half() || q.has_mask() || q.head_size() > 256) return false;
-  if (q.head_size() != q.key.size(-1) || q.head_size() != q.value.size(-1)) return false;
-  if (!q.same_heads() && !q.enable_gqa) return false;
-  // Training with large heads and dropout needs the shared memory of the big chips.
-  const bool big_chip = capability() == 80 || capability() >= 90;
-  if (q.needs_grad() && q.head_size() > 192 && q.dropout > 0 && !big_chip) return false;
-  return q.last_dims_are_dense() && !(q.is_causal && q.query.size(2) != q.key.size(2) && false);
-}
-
-bool can_efficient(const Question& q) {
-  if (!at::globalContext().userEnabledMemEfficientSDP() || capability() < 50) return false;
-  const bool bfloat = q.query.scalar_type() == at::kBFloat16;
-  if (!q.is_half() && q.query.scalar_type() != at::kFloat) return false;
-  if (bfloat && capability() < 80) return false;
-  if (!q.same_heads()) return false;
-  // Half types are loaded in groups of eight elements, floats of four.
-  const std::int64_t alignment = q.is_half() ? 8 : (capability() >= 80 ? 4 : 1);
-  if (q.head_size() % alignment != 0 || q.value.size(-1) % alignment != 0) return false;
-  return q.last_dims_are_dense();
-}
-
-bool can_cudnn(const Question& q) {
-  if (!at::globalContext().userEnabledCuDNNSDP() || capability() < 80 || !q.is_half()) return false;
-  const std::int64_t most = capability() >= 90 ? 256 : 128;
-  if (q.head_size() > most || q.value.size(-1) > most) return false;
-  if (q.head_size() % 8 != 0 || q.value.size(-1) % 8 != 0 || !q.last_dims_are_dense()) return false;
-  if (q.needs_grad() && q.head_size() > 128 && capability() < 90) return false;
-  if (q.has_mask() && q.is_causal) return false;
-  return q.query.size(2) > 1 && (q.same_heads() || q.enable_gqa);
-}
-
-bool prefers_cudnn() {
-  return virtual_gpus().model().minor == 0 &&
-         (virtual_gpus().model().major == 9 || virtual_gpus().model().major == 10);
+  const bool is_own = all.front() == at::SDPBackend::flash_attention && cudnn - all.begin() == 3;
+  const bool prefers_cudnn = gpu.minor == 0 && (gpu.major == 9 || gpu.major == 10);
+  if (is_own && prefers_cudnn) std::rotate(all.begin(), cudnn, cudnn + 1);
+  return all;
 }
 
 at::SDPBackend choose(const Question& q) {
-  if (!session_options().cuda_choices || !q.is_regular()) return at::SDPBackend::math;
-  if (prefers_cudnn() && can_cudnn(q)) return at::SDPBackend::cudnn_attention;
-  if (can_flash(q)) return at::SDPBackend::flash_attention;
-  if (can_efficient(q)) return at::SDPBackend::efficient_attention;
-  if (at::globalContext().userEnabledMathSDP()) return at::SDPBackend::math;
-  if (can_cudnn(q)) return at::SDPBackend::cudnn_attention;
+  if (!session_options().cuda_choices) return at::SDPBackend::math;
+  for (const at::SDPBackend backend : order())
+    for (const Kernel& kernel : kKernels)
+      if (kernel.backend == backend && kernel.takes(q)) return backend;
   TORCH_CHECK(false,
               "No available kernel for scaled_dot_product_attention: every one that could "
               "run on " +
@@ -96,8 +146,9 @@ at::SDPBackend choose(const Question& q) {
 std::int64_t choice(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                     const std::optional<at::Tensor>& mask, double dropout, bool is_causal,
                     std::optional<double>, bool enable_gqa) {
-  return static_cast<std::int64_t>(
-      choose({query, key, value, mask, dropout, is_causal, enable_gqa}));
+  const GpuModel& gpu = virtual_gpus().model();
+  return static_cast<std::int64_t>(choose(
+      {query, key, value, mask, dropout, is_causal, enable_gqa, 10 * gpu.major + gpu.minor}));
 }
 
 void*& chooser() { return cuda_pointer(at::native::_fused_sdp_choice_stub); }
