@@ -15,6 +15,7 @@
 #include "tidemark/libtorch/phantom/device/autograd_threads.h"
 #include "tidemark/libtorch/phantom/device/device_guard.h"
 #include "tidemark/libtorch/phantom/kernel/registration.h"
+#include "tidemark/libtorch/phantom/log/faults.h"
 #include "tidemark/libtorch/phantom/log/module_calls.h"
 #include "tidemark/libtorch/phantom/log/where.h"
 #include "tidemark/libtorch/phantom/values/hollow_kernels.h"
@@ -59,6 +60,7 @@ void open_session(const SessionOptions& options) {
   ++g_session;
   g_ops = g_memo_hits = 0;
   forget_forwards();
+  forget_lines();
   reset_modules();
   reset_questions();
   reset_own_randomness();
