@@ -36,6 +36,7 @@ def open_gpus(
     # Only now, since they import torch: the C++ side comes first.
     from tidemark.virtual_cuda import (
         c_names,
+        comm,
         devices,
         memory,
         random,
@@ -61,6 +62,7 @@ def open_gpus(
     )
     library().set_hidden_folders(hidden_folders(find_torch()))
     c_names.patch_c_names(_patches)
+    comm.patch_comm(_patches)
     devices.patch_devices(_patches, gpu)
     memory.patch_memory(_patches, gpu)
     streams.patch_streams(_patches)
