@@ -22,6 +22,10 @@ class Patches:
             else lambda: setattr(owner, name, before))
         setattr(owner, name, value)
 
+    def call_afterwards(self, undo: Callable[[], None]) -> None:
+        """For what is no name: a setting behind a function."""
+        self._undo.append(undo)
+
     def set_all(self, owner: Any, **values: Any) -> None:
         for name, value in values.items():
             self.set(owner, name, value)
