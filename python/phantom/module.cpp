@@ -19,6 +19,7 @@
 #include "tidemark/engine/tape/text_writer.h"
 #include "tidemark/libtorch/attribution/run_file.h"
 #include "tidemark/libtorch/phantom/device/cuda_hooks.h"
+#include "tidemark/libtorch/phantom/device/device_guard.h"
 #include "tidemark/libtorch/phantom/device/phantom_tensor.h"
 #include "tidemark/libtorch/phantom/log/faults.h"
 #include "tidemark/libtorch/phantom/log/session.h"
@@ -235,6 +236,7 @@ PYBIND11_MODULE(_phantom, m) {
     storage_log()->set_meta(key, value);
   });
   m.def("has_called", &has_called);
+  m.def("set_capturing", &set_capturing);
   m.def("watch_faults", &watch_faults);
   m.def("unwatch_faults", &unwatch_faults);
   m.def("set_hidden_folders",

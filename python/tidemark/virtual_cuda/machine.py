@@ -38,6 +38,8 @@ def open_gpus(
         c_names,
         comm,
         devices,
+        fusers,
+        graphs,
         memory,
         random,
         refusals,
@@ -66,6 +68,8 @@ def open_gpus(
     devices.patch_devices(_patches, gpu)
     memory.patch_memory(_patches, gpu)
     streams.patch_streams(_patches)
+    graphs.patch_graphs(_patches)
+    fusers.patch_fusers(_patches)
     random.patch_random(_patches)
     tensor_types.patch_tensor_types(_patches)
     refusals.patch_refusals(_patches)
