@@ -1,13 +1,16 @@
-"""Modes and wrappers of PyTorch's own around virtual tensors: inference mode, fake tensors, torch.func."""
+"""Modes and wrappers of PyTorch's own around virtual tensors: inference mode, fake tensors, torch.func,
+the profiler."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import pytest
 import torch
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.func import functional_call, grad, hessian, jacfwd, jvp, vmap
+from torch.profiler import ProfilerActivity, profile
 
 
 def inference_facts(device: str) -> list[object]:
@@ -79,3 +82,25 @@ def test_torch_func_over_a_module(gpus: Any) -> None:
     assert vmap(grad(loss), (None, 0))(weights, x)["weight"].shape == (2, 4, 4)
     assert jvp(model, (x,), (x,))[1].shape == jacfwd(model)(x).shape[:2] == (2, 4)
     assert hessian(lambda x: loss(weights, x))(x).shape == (2, 4, 2, 4)
+
+
+def test_the_profiler_follows_the_gpu_quietly(gpus: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    model = nn.Linear(64, 64).cuda()
+    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], profile_memory=True) as seen:
+        model(torch.ones(2, 64, device="cuda")).sum().backward()
+    assert "aten::addmm" in seen.key_averages().table(sort_by="self_device_memory_usage")
+    assert "Exception" not in capfd.readouterr().err
+
+
+def test_dlpack_hands_the_tensor_itself_over(gpus: Any) -> None:
+    x = torch.arange(4, device="cuda")
+    y = torch.from_dlpack(x)
+    assert y.tolist() == [0, 1, 2, 3] and (y + 1).tolist() == [1, 2, 3, 4]
+    # What a capsule brings has no values that are known.
+    for y in (y, torch.from_dlpack(torch.utils.dlpack.to_dlpack(x)), torch.from_dlpack(x.__dlpack__())):
+        assert y.data_ptr() == x.data_ptr() and y.device == x.device and "cuda:0" in repr(y)
+        assert (y + 1).is_cuda and y[1:].view(3, 1).t().contiguous().shape == (1, 3)
+        assert torch.from_dlpack(y).add_(1).device == x.device
+    with pytest.raises(BufferError, match="require gradient"):
+        torch.from_dlpack(torch.ones(2, device="cuda", requires_grad=True))
+    assert torch.cuda.memory_allocated() == 512

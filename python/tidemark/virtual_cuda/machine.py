@@ -38,6 +38,7 @@ def open_gpus(
         c_names,
         comm,
         devices,
+        dlpack,
         fusers,
         graphs,
         memory,
@@ -70,6 +71,7 @@ def open_gpus(
     streams.patch_streams(_patches)
     graphs.patch_graphs(_patches)
     fusers.patch_fusers(_patches)
+    dlpack.patch_dlpack(_patches)
     random.patch_random(_patches)
     tensor_types.patch_tensor_types(_patches)
     refusals.patch_refusals(_patches)
