@@ -19,7 +19,9 @@
 #include "tidemark/engine/tape/text_writer.h"
 #include "tidemark/libtorch/attribution/run_file.h"
 #include "tidemark/libtorch/phantom/device/cuda_hooks.h"
+#include "tidemark/libtorch/phantom/device/device_guard.h"
 #include "tidemark/libtorch/phantom/device/phantom_tensor.h"
+#include "tidemark/libtorch/phantom/log/faults.h"
 #include "tidemark/libtorch/phantom/log/session.h"
 #include "tidemark/libtorch/phantom/log/where.h"
 #include "tidemark/libtorch/phantom/values/known_bytes.h"
@@ -39,7 +41,9 @@ python::PythonLines g_lines;
 StackId find_python_source(StorageLog& log) {
   return g_lines.find(
       [&](const std::string& file, std::uint32_t line, const std::string& function) {
-        return log.source({}, file, line, function);
+        const StackId source = log.source({}, file, line, function);
+        remember_line(source, file, line);
+        return source;
       });
 }
 
@@ -232,6 +236,9 @@ PYBIND11_MODULE(_phantom, m) {
     storage_log()->set_meta(key, value);
   });
   m.def("has_called", &has_called);
+  m.def("set_capturing", &set_capturing);
+  m.def("watch_faults", &watch_faults);
+  m.def("unwatch_faults", &unwatch_faults);
   m.def("set_hidden_folders",
         [](std::vector<std::string> folders) { g_lines.hide(std::move(folders)); });
   m.def("answer_collectives", &answer_collectives);

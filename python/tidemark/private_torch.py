@@ -68,6 +68,10 @@ TABLE: tuple[Private, ...] = (
          parts=("recording", "memory_estimator")),
     _row("torch.utils._python_dispatch", "is_traceable_wrapper_subclass TorchDispatchMode", AT_LOAD,
          _REFUSED, **_BOTH),
+    _row("torch._C._functorch", "is_functorch_wrapped_tensor get_unwrapped", AT_LOAD, _REFUSED, **_BOTH),
+    _row("torch._C", "_set_default_tensor_type _jit_can_fuse_on_gpu _jit_override_can_fuse_on_gpu",
+         AT_LOAD, _REFUSED, parts=("estimation",)),
+    _row("torch.Tensor", "__new__", AT_LOAD, _REFUSED, parts=("estimation",)),
     _row("torch._guards", "active_fake_mode", AT_LOAD, _REFUSED, **_RECORDING),
     _row("torch.cuda", "_lazy_call", AT_LOAD, _REFUSED, **_RECORDING),
     _row("torch._subclasses", "FakeTensor", AT_LOAD, _REFUSED, parts=("memory_estimator",)),
@@ -88,7 +92,9 @@ TABLE: tuple[Private, ...] = (
     _row("torch._C",
          "_cuda_getCurrentRawStream _cuda_getDevice _cuda_getDeviceCount _cuda_setDevice "
          "_cuda_isCurrentStreamCapturing _cuda_synchronize _cuda_emptyCache "
-         "_cuda_clearCublasWorkspaces _cuda_isInBadFork", NOWHERE,
+         "_cuda_clearCublasWorkspaces _cuda_isInBadFork _host_emptyCache _broadcast _broadcast_out "
+         "_broadcast_coalesced _scatter _scatter_out _gather _gather_out _nccl_reduce "
+         "_nccl_all_reduce", NOWHERE,
          "torch without CUDA says which name it lacks, in the script's own line"),
     _row("torch.cuda",
          "_exchange_device _get_device_properties _is_compiled _is_in_bad_fork _lazy_init "
@@ -128,6 +134,8 @@ TABLE: tuple[Private, ...] = (
     _row("at::native", "DispatchStubImpl _fused_sdp_choice_stub", AT_BUILD, _REFUSED),
     _row("c10d", "Timer TimerRegistry Work ProcessGroup FakeProcessGroup AllreduceOptions "
          "AllreduceCoalescedOptions resolve_process_group", AT_BUILD, _REFUSED),
+    _row("torch::profiler::impl", "ProfilerStubs ProfilerVoidEventStub cudaStubs registerCUDAMethods",
+         AT_BUILD, _REFUSED),
     # C++: tensors, and how Python holds them.
     _row("at::Tensor", "unsafeGetTensorImpl unsafeGetStorageImpl", AT_BUILD, _REFUSED),
     _row("c10::StorageImpl", "set_data_ptr_noswap _mutable_data_ptr_no_checks", AT_BUILD, _REFUSED),

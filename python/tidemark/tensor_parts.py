@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+from torch._C._functorch import get_unwrapped, is_functorch_wrapped_tensor
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 _COMPRESSED_ROWS = (torch.sparse_csr, torch.sparse_bsr)
@@ -10,7 +11,9 @@ _COMPRESSED_COLUMNS = (torch.sparse_csc, torch.sparse_bsc)
 
 
 def wrapped_tensors(tensor: torch.Tensor) -> list[torch.Tensor]:
-    """The tensors that a wrapper (a DTensor, say) holds itself; none of any other tensor."""
+    """The tensors that a wrapper (a DTensor, one of torch.func) holds itself; none of any other."""
+    if is_functorch_wrapped_tensor(tensor):
+        return [get_unwrapped(tensor)]
     if not is_traceable_wrapper_subclass(tensor):
         return []
     names, _ = tensor.__tensor_flatten__()

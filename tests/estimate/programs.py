@@ -1,5 +1,6 @@
 """Functions that tests estimate: they travel to a fresh process by name."""
 
+import ctypes
 import os
 
 import torch
@@ -27,3 +28,7 @@ def leave() -> None:
 def use_all_devices() -> None:
     for device in range(torch.cuda.device_count()):
         torch.empty(1000 * (device + 1), device=f"cuda:{device}")
+
+
+def read_memory() -> None:
+    ctypes.string_at(torch.ones(4, device="cuda").data_ptr())

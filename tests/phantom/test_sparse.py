@@ -99,12 +99,109 @@ def test_known_indices_stay_known(open_session: Any) -> None:
 
 
 @pytest.mark.parametrize("program", [
-    lambda x: torch.sparse.mm(x.to_sparse(), x),
-    lambda x: x.to_sparse_csr(),
+    lambda x: x.to_sparse().index_select(0, torch.tensor([1], device="cuda")),
+    lambda x: x.to_sparse_csr() + x.to_sparse_csr(),
+    lambda x: x.to_sparse_bsr((2, 2)),
     lambda x: torch.quantize_per_tensor(x.float(), 0.1, 0, torch.qint8),
-], ids=["sparse product", "compressed rows", "quantized"])
+], ids=["select", "sum of compressed rows", "blocks", "quantized"])
 @pytest.mark.filterwarnings("ignore")  # PyTorch's: a beta, a deprecation
 def test_what_has_no_rule_names_operator_and_line(open_session: Any, program: Any) -> None:
     open_session()
     with pytest.raises(NotImplementedError, match=r"aten::.* virtual GPU, at .*test_sparse.py:\d+"):
         program(torch.eye(4, dtype=torch.int64, device="cuda"))
+
+
+NODES = 5
+EDGES = [[0, 1, 2, 2, 4, 4], [1, 2, 0, 0, 3, 1]]  # one of them twice
+
+
+class Graph:
+    """An adjacency matrix and features, as graph nets have them; five edges are different."""
+
+    def __init__(self, device: str) -> None:
+        edges = torch.tensor(EDGES)
+        self.matrix = torch.sparse_coo_tensor(edges, torch.ones(len(EDGES[0])), (NODES, NODES)).to(device)
+        self.weighted = self.matrix.clone().requires_grad_()
+        self.rows = self.matrix.cpu().to_sparse_csr().to(device)
+        self.features = torch.ones(NODES, WIDTH, device=device, requires_grad=True)
+        self.batch = torch.stack([self.matrix.cpu().to_dense()] * 2).to_sparse().to(device)
+        self.device = device
+
+    def gradients(self, result: torch.Tensor, *leaves: torch.Tensor) -> list[Any]:
+        result.sum().backward()
+        return [leaf.grad for leaf in leaves]
+
+    def bag(self, mode: str) -> Any:
+        table = nn.EmbeddingBag(WORDS, WIDTH, mode=mode, sparse=True, device=self.device)
+        ids, offsets = torch.tensor(IDS, device=self.device), torch.tensor([0, 3], device=self.device)
+        return self.gradients(table(ids, offsets), table.weight)
+
+
+PRODUCTS: dict[str, Callable[[Graph], Any]] = {
+    "sparse.mm": lambda g: torch.sparse.mm(g.matrix, g.features),
+    "spmm": lambda g: torch.spmm(g.matrix, g.features),
+    "matmul": lambda g: g.matrix @ g.features,
+    "transposed": lambda g: g.matrix.t() @ g.features,
+    "from the right": lambda g: g.features.t() @ g.matrix,
+    "vector": lambda g: g.matrix.mv(g.features[:, 0]),
+    "addmm": lambda g: torch.sparse.addmm(g.features, g.matrix, g.features),
+    "batched": lambda g: torch.bmm(g.batch, g.features.expand(2, NODES, WIDTH)),
+    "two sparse": lambda g: torch.sparse.mm(g.matrix, g.matrix),
+    "softmax": lambda g: torch.sparse.softmax(g.matrix, 1),
+    "backward": lambda g: g.gradients(torch.sparse.mm(g.matrix, g.features), g.features),
+    "backward of weights": lambda g: g.gradients(torch.sparse.mm(g.weighted, g.features), g.weighted),
+    "backward of softmax": lambda g: g.gradients(
+        torch.sparse.softmax(g.weighted, 1).to_dense(), g.weighted),
+    "rows": lambda g: g.matrix.to_sparse_csr(),
+    "rows of dense": lambda g: torch.eye(NODES, device=g.device).to_sparse_csr(),
+    "columns": lambda g: g.matrix.to_sparse_csc(),
+    "rows and columns": lambda g: [g.rows.to_sparse_csc(), g.rows.to_sparse_csc().to_sparse_csr()],
+    "rows as coordinates": lambda g: g.rows.to_sparse_coo(),
+    "rows as dense": lambda g: g.rows.to_dense(),
+    "rows made here": lambda g: torch.sparse_csr_tensor(
+        g.rows.crow_indices(), g.rows.col_indices(), g.rows.values(), (NODES, NODES)),
+    "rows halved": lambda g: g.rows.half(),
+    "rows scaled": lambda g: g.rows * 2,
+    "rows times": lambda g: g.rows @ g.features,
+    "rows times vector": lambda g: g.rows @ g.features[:, 0],
+    "columns times": lambda g: g.rows.t() @ g.features,
+    "backward of rows": lambda g: g.gradients(g.rows @ g.features, g.features),
+    "sampled": lambda g: torch.sparse.sampled_addmm(g.rows, g.features, g.features.t()),
+    "sum bag": lambda g: g.bag("sum"),
+    "mean bag": lambda g: g.bag("mean"),
+}
+
+
+def parts(value: Any) -> Any:
+    """Shapes of a result and of its parts, with the indices, which are known."""
+    if isinstance(value, list):
+        return [parts(one) for one in value]
+    found: list[Any] = [value.layout, value.shape, value.dtype, value.requires_grad]
+    if value.layout == torch.sparse_coo:
+        found += [value._nnz(), value.is_coalesced(), value._values().shape, value._indices().tolist()]
+    elif value.layout == torch.sparse_csr:
+        found += [value._nnz(), value.crow_indices().tolist(), value.col_indices().tolist()]
+    elif value.layout == torch.sparse_csc:
+        found += [value._nnz(), value.ccol_indices().tolist(), value.row_indices().tolist()]
+    return found
+
+
+@pytest.mark.filterwarnings("ignore")  # PyTorch's: a beta
+@pytest.mark.parametrize("program", PRODUCTS.values(), ids=PRODUCTS)
+def test_products_have_the_shapes_and_indices_of_the_cpu(
+    open_session: Any, program: Callable[[Graph], Any]
+) -> None:
+    expected = parts(program(Graph("cpu")))
+    open_session()
+    assert parts(program(Graph("cuda"))) == expected
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_values_of_a_product_are_not_known(open_session: Any) -> None:
+    library = open_session()
+    graph = Graph("cuda")
+    out = torch.zeros(NODES, WIDTH, device="cuda")
+    results = [torch.sparse.mm(graph.matrix, graph.features), out.addmm_(graph.matrix, out),
+               torch.zeros(NODES, NODES, device="cuda").add_(graph.matrix), (graph.rows * 2).values()]
+    for result in results:
+        assert library.certainty(result.untyped_storage()._cdata) == "unknown"

@@ -70,5 +70,5 @@ def patch_distributed(patches: Patches, world_size: int, rank: int) -> None:
         "gather_object": gather_object,
         "scatter_object_list": scatter_object_list,
     }
-    for owner in (dist, dist.distributed_c10d):
-        patches.set_all(owner, **answers)
+    # torch.distributed.device_mesh and others have bound these names when they were imported.
+    patches.set_wherever_bound(dist, answers)

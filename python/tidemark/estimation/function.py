@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import tempfile
@@ -112,6 +113,12 @@ def pickled(function: Callable[..., Any], arguments: tuple[Any, ...]) -> bytes:
     return sent
 
 
+def how_ended(code: int) -> str:
+    if code < 0:
+        return f"was ended by {signal.Signals(-code).name} (standard error says where)"
+    return f"ended with exit code {code}"
+
+
 def run(job: Job) -> Estimate:
     with tempfile.TemporaryDirectory() as folder:
         question, answer = Path(folder) / "job", Path(folder) / "answer"
@@ -121,7 +128,7 @@ def run(job: Job) -> Estimate:
             stdout=sys.__stderr__, env={**os.environ, INSIDE: "1"}, check=False,
         )
         if not answer.exists():
-            raise EstimateError(f"the estimate's process ended with exit code {done.returncode}")
+            raise EstimateError(f"the estimate's process {how_ended(done.returncode)}")
         told: Told = pickle.loads(answer.read_bytes())
     found = Estimate(told.tape, job.options.top) if told.tape else None
     if told.failure or found is None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from tidemark._engine import Overview, read_bytes
 from tidemark.estimation.distributed import patch_distributed, set_environment
+from tidemark.estimation.faults import told_faults
 from tidemark.estimation.options import EstimateOptions
 from tidemark.estimation.progress import Progress
 from tidemark.run_facts import (
@@ -72,9 +73,10 @@ def run_estimate(options: EstimateOptions, program: Callable[[], None] | None = 
         steps.watch()
         modules.watch()
         progress.start()
-        ending = ending_of(error_of(
-            program or (lambda: run_script(options.script, options.arguments, options.module))
-        ))
+        with told_faults():
+            ending = ending_of(error_of(
+                program or (lambda: run_script(options.script, options.arguments, options.module))
+            ))
     finally:
         modules.stop()
         steps.stop()

@@ -15,9 +15,9 @@ def patch_c_names(patches: Patches) -> None:
         _cuda_getDevice=lambda: library().current_device(),
         _cuda_getDeviceCount=lambda: library().device_count(),
         _cuda_setDevice=lambda device: library().set_device(device),
-        _cuda_isCurrentStreamCapturing=lambda: False,
         _cuda_synchronize=lambda: None,
         _cuda_emptyCache=lambda: None,
+        _host_emptyCache=lambda: None,
         _cuda_clearCublasWorkspaces=lambda: None,
         _cuda_isInBadFork=lambda: False,
     )

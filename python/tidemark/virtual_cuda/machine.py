@@ -36,7 +36,11 @@ def open_gpus(
     # Only now, since they import torch: the C++ side comes first.
     from tidemark.virtual_cuda import (
         c_names,
+        comm,
         devices,
+        dlpack,
+        fusers,
+        graphs,
         memory,
         random,
         refusals,
@@ -61,9 +65,13 @@ def open_gpus(
     )
     library().set_hidden_folders(hidden_folders(find_torch()))
     c_names.patch_c_names(_patches)
+    comm.patch_comm(_patches)
     devices.patch_devices(_patches, gpu)
     memory.patch_memory(_patches, gpu)
     streams.patch_streams(_patches)
+    graphs.patch_graphs(_patches)
+    fusers.patch_fusers(_patches)
+    dlpack.patch_dlpack(_patches)
     random.patch_random(_patches)
     tensor_types.patch_tensor_types(_patches)
     refusals.patch_refusals(_patches)

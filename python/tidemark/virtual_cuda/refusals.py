@@ -37,10 +37,6 @@ def _note_compile() -> None:
 
 
 def patch_refusals(patches: Patches) -> None:
-    graphs = _refuse("CUDA graphs", "run the captured part eagerly; its memory is the same")
-    # Classes, since annotations name them.
-    no_graph = type("CUDAGraph", (), {"__new__": graphs})
-    patches.set_all(torch.cuda, CUDAGraph=no_graph, graph=no_graph, make_graphed_callables=graphs)
     patches.set(torch.cuda, "_compile_kernel", _refuse("A CUDA kernel", "give it a meta kernel"))
     patches.set(torch, "compile", _eager_compile)
     patches.set(torch.nn.Module, "compile", _eager_module_compile)

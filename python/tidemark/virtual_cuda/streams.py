@@ -98,7 +98,5 @@ def patch_streams(patches: Patches) -> None:
             device, library().current_stream(index_of(device))
         ),
         default_stream=lambda device=None: stream_of(device, 0),
-        is_current_stream_capturing=lambda: False,
     )
     patches.set_all(torch.cuda.streams, Stream=Stream, Event=Event)
-    patches.set(torch.cuda.graphs, "is_current_stream_capturing", lambda: False)

@@ -1,4 +1,4 @@
-"""torch.cuda.FloatTensor and its kin."""
+"""torch.cuda.FloatTensor and its kin, as types, as constructors and as the default."""
 
 from __future__ import annotations
 
@@ -26,6 +26,11 @@ class _TensorType(type):
     dtype: torch.dtype
     is_cuda = True
     is_sparse = False
+    layout = torch.strided
+
+    @property
+    def __name__(cls) -> str:  # type: ignore[override]
+        return cls.__qualname__
 
     def __instancecheck__(cls, value: object) -> bool:
         return isinstance(value, torch.Tensor) and value.is_cuda and value.dtype == cls.dtype
@@ -39,5 +44,37 @@ class _TensorType(type):
 
 def patch_tensor_types(patches: Patches) -> None:
     for name, dtype in _TYPES.items():
-        made = _TensorType(name, (), {"dtype": dtype, "__module__": "torch.cuda"})
+        # Tensor.type() goes by the name that the type was made with.
+        made = _TensorType(f"torch.cuda.{name}", (), {
+            "dtype": dtype, "__module__": "torch.cuda", "__qualname__": name})
         patches.set(torch.cuda, name, made)
+    patch_default_type(patches)
+
+
+def patch_default_type(patches: Patches) -> None:
+    """A CPU build cannot make a type of CUDA the default; it has defaults for device and dtype."""
+    set_elsewhere = torch._C._set_default_tensor_type
+    on_cuda = Patches()
+
+    def set_default(kind: Any) -> None:
+        on_cuda.restore()
+        if not isinstance(kind, _TensorType):
+            set_elsewhere(kind)
+            return
+        if not kind.dtype.is_floating_point:
+            raise TypeError("only floating-point types are supported as the default type")
+        torch.set_default_dtype(kind.dtype)
+        on_cuda.set(torch.Tensor, "__new__", staticmethod(_new_on_cuda))
+        torch.set_default_device("cuda")
+        on_cuda.call_afterwards(lambda: torch.set_default_device(None))
+
+    patches.set(torch._C, "_set_default_tensor_type", set_default)
+    dtype = torch.get_default_dtype()
+    patches.call_afterwards(lambda: torch.set_default_dtype(dtype))
+    patches.call_afterwards(on_cuda.restore)
+
+
+def _new_on_cuda(cls: type, *args: Any, **kwargs: Any) -> Any:
+    """torch.Tensor(2, 3), which heeds no default device."""
+    made = torch._C.TensorBase.__new__(cls, *args, **kwargs)
+    return made.cuda() if cls is torch.Tensor and "device" not in kwargs else made

@@ -3,6 +3,8 @@
 
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 
+#include <atomic>
+
 #include "tidemark/libtorch/phantom/cuda/torch_version.h"
 #include "tidemark/libtorch/phantom/device/virtual_gpus.h"
 
@@ -13,6 +15,8 @@ using c10::Device;
 using c10::DeviceIndex;
 using c10::DeviceType;
 using c10::Stream;
+
+std::atomic<bool> g_is_capturing{false};
 
 class VirtualGuard final : public c10::impl::DeviceGuardImplInterface {
  public:
@@ -64,7 +68,9 @@ class VirtualGuard final : public c10::impl::DeviceGuardImplInterface {
   void synchronizeDevice(const DeviceIndex) const override {}
   double elapsedTime(void*, void*, const DeviceIndex) const override { return 1.0; }
   void recordDataPtrOnStream(const c10::DataPtr&, const Stream&) const override {}
-  bool isStreamCapturing(const Stream&) const TIDEMARK_SINCE_2_13(override) { return false; }
+  bool isStreamCapturing(const Stream&) const TIDEMARK_SINCE_2_13(override) {
+    return g_is_capturing;
+  }
 };
 
 auto& slot() {
@@ -79,6 +85,8 @@ void install_device_guard() {
   static const VirtualGuard guard;
   g_guard_before = slot().exchange(&guard);
 }
+
+void set_capturing(bool is_capturing) { g_is_capturing = is_capturing; }
 
 void remove_device_guard() { slot().store(g_guard_before); }
 

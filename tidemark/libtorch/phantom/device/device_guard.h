@@ -7,4 +7,7 @@ namespace tidemark::phantom {
 void install_device_guard();
 void remove_device_guard();
 
+// Whether streams say that a CUDA graph is being captured.
+void set_capturing(bool is_capturing);
+
 }  // namespace tidemark::phantom

@@ -47,6 +47,10 @@ c10::Allocator* phantom_allocator() {
   return &allocator;
 }
 
+// Of a tensor itself, not of its views.
+constexpr c10::DispatchKeySet kLazyKeys{c10::DispatchKey::Conjugate, c10::DispatchKey::Negative,
+                                        c10::DispatchKey::ZeroTensor};
+
 // Reaches the members that only a TensorImpl may set.
 class LayoutImpl final : public c10::TensorImpl {
  public:
@@ -55,6 +59,13 @@ class LayoutImpl final : public c10::TensorImpl {
       : c10::TensorImpl(c10::DispatchKeySet(key), dtype, device) {
     storage_ = std::move(storage);
     storage_access_should_throw_ = false;
+    set_sizes_and_strides(layout.sizes, layout.strides, layout.offset);
+  }
+
+  // The keys say whether it is an inference tensor; this constructor leaves them as they are.
+  LayoutImpl(const at::Tensor& base, caffe2::TypeMeta dtype, const TensorLayout& layout)
+      : c10::TensorImpl(VIEW, c10::Storage(base.storage()), base.key_set() - kLazyKeys, dtype) {
+    device_opt_ = base.device();
     set_sizes_and_strides(layout.sizes, layout.strides, layout.offset);
   }
 
@@ -106,6 +117,10 @@ at::Tensor make_phantom(c10::Storage storage, caffe2::TypeMeta dtype, const Tens
   const c10::Device device(c10::DeviceType::CUDA, record_of(storage)->device);
   return at::Tensor(c10::make_intrusive<LayoutImpl>(std::move(storage), c10::DispatchKey::CUDA,
                                                     dtype, device, layout));
+}
+
+at::Tensor make_view(const at::Tensor& base, caffe2::TypeMeta dtype, const TensorLayout& layout) {
+  return at::Tensor(c10::make_intrusive<LayoutImpl>(base, dtype, layout));
 }
 
 void put_over(const at::Tensor& phantom, c10::Storage storage) {

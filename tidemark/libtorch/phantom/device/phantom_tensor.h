@@ -21,11 +21,14 @@ struct StorageRecord {
   std::shared_ptr<KnownBytes> known;  // null: nothing is known of the values
 };
 
-// A plain CUDA tensor of ours: the CUDA backend bit and no Python key (fake tensors have both).
+// A plain CUDA tensor of ours: the CUDA backend bit and no Python key (fake tensors have both). The
+// meta tensors that fake tensors are made of may have the bit, and are on the meta device.
 inline bool is_phantom(const at::Tensor& tensor) {
   if (!tensor.defined()) return false;
-  const auto keys = tensor.unsafeGetTensorImpl()->key_set();
-  return keys.has_backend(c10::BackendComponent::CUDABit) && !keys.has(c10::DispatchKey::Python);
+  const auto* impl = tensor.unsafeGetTensorImpl();
+  const auto keys = impl->key_set();
+  return keys.has_backend(c10::BackendComponent::CUDABit) && !keys.has(c10::DispatchKey::Python) &&
+         impl->is_cuda();
 }
 
 // Null for a storage that is not ours.
@@ -48,6 +51,8 @@ struct TensorLayout {
   std::int64_t offset = 0;
 };
 at::Tensor make_phantom(c10::Storage storage, caffe2::TypeMeta dtype, const TensorLayout& layout);
+// A view: over the storage of its base, and an inference tensor where that is one, in any mode.
+at::Tensor make_view(const at::Tensor& base, caffe2::TypeMeta dtype, const TensorLayout& layout);
 // Puts a phantom over another storage, its device unchanged.
 void put_over(const at::Tensor& phantom, c10::Storage storage);
 // A meta tensor over the same storage object, so that views alias.

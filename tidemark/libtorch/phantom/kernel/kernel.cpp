@@ -70,17 +70,21 @@ void PhantomKernel::operator()(const c10::OperatorHandle& op, c10::DispatchKeySe
                                torch::jit::Stack* stack) {
   CallFrame frame(op, *stack);
   frame.look();
-  // Fake tensors carry the CUDA bit too; they live by their shapes alone.
-  if (!frame.touches_phantoms() && !frame.asks_for_cuda()) {
-    op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::Meta), stack);
-    return;
-  }
+  if (!frame.touches_phantoms() && !frame.asks_for_cuda()) return run_on_meta(op, stack);
   count_op();
   Whence here = find_whence(*storage_log(), frame.needs_grad());
+  here.op = facts_.name.c_str();
   if (!frame.touches_phantoms()) here.flags |= attribution::kOfNothing;
   const WhenceGuard guard(here);
   if (!run_special(frame)) run(frame);
   if (makes_gradient(here)) label_gradients(frame);
+}
+
+void PhantomKernel::run_on_meta(const c10::OperatorHandle& op, torch::jit::Stack* stack) const {
+  Whence here = current_whence();
+  here.op = facts_.name.c_str();
+  const WhenceGuard guard(here);
+  op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::Meta), stack);
 }
 
 bool PhantomKernel::run_special(CallFrame& frame) {

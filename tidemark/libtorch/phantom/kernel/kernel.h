@@ -38,6 +38,8 @@ class PhantomKernel final : public c10::OperatorKernel {
                   torch::jit::Stack* stack);
 
  private:
+  // Fake tensors carry the CUDA bit too; they live by their shapes alone.
+  void run_on_meta(const c10::OperatorHandle& op, torch::jit::Stack* stack) const;
   // False where the call is to go the common way.
   bool run_special(CallFrame& frame);
   void run(CallFrame& frame);

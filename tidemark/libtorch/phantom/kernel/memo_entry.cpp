@@ -79,20 +79,18 @@ class Maker {
 
   at::Tensor make(const OutputRule& rule) {
     if (rule.from == From::Undefined) return {};
-    at::Tensor made =
-        rule.from == From::Input
-            ? inputs_[rule.index]
-            : make_phantom(storage(rule), rule.dtype, {rule.sizes, rule.strides, rule.offset});
-    outputs_.push_back(made);
-    return made;
+    outputs_.push_back(make_or_take(rule));
+    return outputs_.back();
   }
 
  private:
-  c10::Storage storage(const OutputRule& rule) const {
+  at::Tensor make_or_take(const OutputRule& rule) const {
+    const TensorLayout layout{rule.sizes, rule.strides, rule.offset};
     switch (rule.from) {
-      case From::InputStorage: return inputs_[rule.index].storage();
-      case From::OutputStorage: return outputs_[rule.index].storage();
-      default: return new_storage(device_, rule.storage_bytes);
+      case From::Input: return inputs_[rule.index];
+      case From::InputStorage: return make_view(inputs_[rule.index], rule.dtype, layout);
+      case From::OutputStorage: return make_view(outputs_[rule.index], rule.dtype, layout);
+      default: return make_phantom(new_storage(device_, rule.storage_bytes), rule.dtype, layout);
     }
   }
 

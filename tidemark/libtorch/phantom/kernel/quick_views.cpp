@@ -21,7 +21,8 @@ using Sizes = c10::SmallVector<std::int64_t, 5>;
 // Calls that are not plain: by the kernel of all operators.
 class ViewKernel : public c10::OperatorKernel {
  public:
-  explicit ViewKernel(const c10::OperatorHandle& op) : op_(op), common_(op) {}
+  explicit ViewKernel(const c10::OperatorHandle& op)
+      : op_(op), name_(c10::toString(op.operator_name())), common_(op) {}
 
  protected:
   static bool is_plain(const at::Tensor& self) {
@@ -38,13 +39,16 @@ class ViewKernel : public c10::OperatorKernel {
     return torch::jit::pop(stack).toTensor();
   }
 
-  static at::Tensor make(const at::Tensor& self, c10::IntArrayRef sizes, c10::IntArrayRef strides) {
+  at::Tensor make(const at::Tensor& self, c10::IntArrayRef sizes, c10::IntArrayRef strides) const {
     count_op();
-    if (makes_gradient(find_whence(*storage_log(), self.requires_grad()))) label_gradient(self);
-    return make_phantom(self.storage(), self.dtype(), {sizes, strides, self.storage_offset()});
+    Whence here = find_whence(*storage_log(), self.requires_grad());
+    here.op = name_.c_str();
+    const WhenceGuard guard(here);
+    if (makes_gradient(here)) label_gradient(self);
+    return make_view(self, self.dtype(), {sizes, strides, self.storage_offset()});
   }
 
-  static at::Tensor swapped(const at::Tensor& self, std::int64_t a, std::int64_t b) {
+  at::Tensor swapped(const at::Tensor& self, std::int64_t a, std::int64_t b) const {
     Sizes sizes(self.sizes().begin(), self.sizes().end());
     Sizes strides(self.strides().begin(), self.strides().end());
     std::swap(sizes[a], sizes[b]);
@@ -54,6 +58,7 @@ class ViewKernel : public c10::OperatorKernel {
 
  private:
   c10::OperatorHandle op_;
+  const std::string name_;
   PhantomKernel common_;
 };
 

@@ -10,6 +10,7 @@
 #include "tidemark/libtorch/phantom/cuda/grad_scaler.h"
 #include "tidemark/libtorch/phantom/cuda/grouped_matmul.h"
 #include "tidemark/libtorch/phantom/cuda/recurrent.h"
+#include "tidemark/libtorch/phantom/cuda/sparse.h"
 #include "tidemark/libtorch/phantom/kernel/composite_call.h"
 #include "tidemark/libtorch/phantom/kernel/missing_kernel.h"
 #include "tidemark/libtorch/phantom/values/host_copies.h"
@@ -55,6 +56,9 @@ constexpr std::array kCatalogue = {
     Entry{"aten::diagonal_scatter", &run_parts},
     Entry{"aten::as_strided_scatter", &run_parts},
     Entry{"aten::_to_sparse", &run_shared_kernel},
+    Entry{"aten::_to_sparse_csr", &run_shared_kernel},
+    Entry{"aten::_to_sparse_csc", &run_shared_kernel},
+    Entry{"aten::_embedding_bag_backward", &answer_bag_gradient},
     Entry{"aten::quantize_per_tensor", &refuse_layout},
     Entry{"aten::quantize_per_tensor_dynamic", &refuse_layout},
     Entry{"aten::quantize_per_channel", &refuse_layout},

@@ -66,14 +66,21 @@ class TwinCall {
     for (auto& [twin, phantom] : twins_)
       if (twin.is_same(result)) return phantom;
     check_is_plain(result, frame_);
-    adopt_storage(result.storage(), frame_.device().index());
-    at::Tensor phantom = make_phantom(result.storage(), result.dtype(),
-                                      {result.sizes(), result.strides(), result.storage_offset()});
+    at::Tensor phantom = over_storage_of(result);
     if (result.unsafeGetTensorImpl()->is_wrapped_number())
       phantom.unsafeGetTensorImpl()->set_wrapped_number(true);
     if (result.is_conj()) phantom._set_conj(true);
     if (result.is_neg()) phantom._set_neg(true);
     return phantom;
+  }
+
+  at::Tensor over_storage_of(const at::Tensor& result) const {
+    const TensorLayout layout{result.sizes(), result.strides(), result.storage_offset()};
+    for (auto& [twin, phantom] : twins_)
+      if (phantom.storage().unsafeGetStorageImpl() == result.storage().unsafeGetStorageImpl())
+        return make_view(phantom, result.dtype(), layout);
+    adopt_storage(result.storage(), frame_.device().index());
+    return make_phantom(result.storage(), result.dtype(), layout);
   }
 
   // Some meta kernels let an operator in place change its tensor's shape; no real one does.

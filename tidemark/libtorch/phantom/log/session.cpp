@@ -14,7 +14,9 @@
 #include "tidemark/libtorch/phantom/cuda/sparse.h"
 #include "tidemark/libtorch/phantom/device/autograd_threads.h"
 #include "tidemark/libtorch/phantom/device/device_guard.h"
+#include "tidemark/libtorch/phantom/device/profiler_events.h"
 #include "tidemark/libtorch/phantom/kernel/registration.h"
+#include "tidemark/libtorch/phantom/log/faults.h"
 #include "tidemark/libtorch/phantom/log/module_calls.h"
 #include "tidemark/libtorch/phantom/log/where.h"
 #include "tidemark/libtorch/phantom/values/hollow_kernels.h"
@@ -59,6 +61,7 @@ void open_session(const SessionOptions& options) {
   ++g_session;
   g_ops = g_memo_hits = 0;
   forget_forwards();
+  forget_lines();
   reset_modules();
   reset_questions();
   reset_own_randomness();
@@ -66,6 +69,7 @@ void open_session(const SessionOptions& options) {
   virtual_gpus().open(options.gpus, options.gpu);
   install_device_guard();
   give_autograd_threads(options.gpus);
+  install_profiler_events();
   install_attention_choice();
   install_recurrent_nets();
   if (options.kernels) {
@@ -87,6 +91,7 @@ void close_session() {
   }
   remove_recurrent_nets();
   remove_attention_choice();
+  remove_profiler_events();
   remove_device_guard();
   virtual_gpus().close();
 }

@@ -34,8 +34,9 @@ enum class OnOutOfMemory : std::uint8_t { GoOn, Raise };
 
 // Where a birth happens: what is known of it beyond the thread it happens on.
 struct Whence {
-  Place place;             // operator, source line, module
-  std::uint8_t flags = 0;  // of its note
+  Place place;               // operator, source line, module
+  std::uint8_t flags = 0;    // of its note
+  const char* op = nullptr;  // "aten::add.Tensor", for the one who reports a fault
 };
 
 // One run. All calls may come from any thread.
