@@ -65,6 +65,7 @@ TABLE: tuple[Private, ...] = (
     _row("torch._C.PyTorchFileReader", "get_storage_from_record", AT_LOAD, _REFUSED, **_RECORDING),
     _row("torch.UntypedStorage", "_write_file _set_from_file", AT_LOAD, _REFUSED,
          parts=("estimation",)),
+    _row("torch._C.PyTorchFileWriter", "write_record", AT_LOAD, _REFUSED, parts=("estimation",)),
     _row("torch.utils.data._utils.signal_handling", "_set_worker_signal_handlers", AT_LOAD, _REFUSED,
          parts=("estimation",)),
     _row("torch.Tensor", "_indices _values", AT_LOAD, _REFUSED, **_BOTH),

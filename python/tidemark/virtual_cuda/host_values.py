@@ -25,6 +25,8 @@ def patch_host_values(patches: Patches) -> None:
                     __dlpack__=_filled_first(tensor.__dlpack__))
     patches.set_all(storage, _write_file=_filled_first(storage._write_file),
                     _set_from_file=_filled_first(storage._set_from_file))
+    write = torch._C.PyTorchFileWriter.write_record
+    patches.set(torch._C.PyTorchFileWriter, "write_record", _record_filled(write))
     patches.set_all(faulthandler, enable=_heard_after(faulthandler.enable),
                     disable=_heard_after(faulthandler.disable))
     patches.set(signal, "signal", _heard_after(signal.signal))
@@ -40,6 +42,16 @@ def _filled_first(method: Callable[..., Any]) -> Callable[..., Any]:
 
     filled.__name__, filled.__doc__ = method.__name__, method.__doc__
     return filled
+
+
+def _record_filled(write: Callable[..., Any]) -> Callable[..., Any]:
+    """A file without checksums is written straight from memory."""
+    def write_filled(self: Any, name: str, data: Any, *args: Any) -> Any:
+        if isinstance(data, torch.UntypedStorage):
+            fill(data)
+        return write(self, name, data, *args)
+
+    return write_filled
 
 
 def _heard_after(put: Callable[..., Any]) -> Callable[..., Any]:
