@@ -20,7 +20,7 @@ constexpr std::size_t kWords = at::MERSENNE_STATE_N, kNear = at::MERSENNE_STATE_
 constexpr std::size_t kDegree = 19'937;
 constexpr std::size_t kLimbs = kDegree / 64 + 1;
 // Up to so many refills of the state it is quicker to make them than to jump over them.
-constexpr std::uint64_t kFewRefills = 6'000;
+constexpr std::uint64_t kFewRefills = 4'000;
 // Polynomials that a thread keeps: a model has few shapes of weights.
 constexpr std::size_t kMostKept = 64;
 
@@ -141,50 +141,54 @@ Polynomial power_of_x(std::uint64_t exponent) {
   return power;
 }
 
-std::vector<std::uint32_t> exponents_of(const Polynomial& polynomial) {
-  std::vector<std::uint32_t> exponents;
-  for (std::size_t limb = 0; limb < kLimbs; ++limb)
-    for (std::uint64_t bits = polynomial[limb]; bits != 0; bits &= bits - 1)
-      exponents.push_back(static_cast<std::uint32_t>(64 * limb) +
-                          static_cast<std::uint32_t>(std::countr_zero(bits)));
-  return exponents;
-}
-
-// The exponents of x^exponent mod phi.
-const std::vector<std::uint32_t>& kept_power_of_x(std::uint64_t exponent) {
-  thread_local std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> kept;
+const Polynomial& kept_power_of_x(std::uint64_t exponent) {
+  thread_local std::unordered_map<std::uint64_t, Polynomial> kept;
   if (kept.size() >= kMostKept && !kept.contains(exponent)) kept.clear();
   const auto [entry, is_new] = kept.try_emplace(exponent);
-  if (is_new) entry->second = exponents_of(power_of_x(exponent));
+  if (is_new) entry->second = power_of_x(exponent);
   return entry->second;
 }
 
-// The sum of all[e], all[e + 1], ... over these exponents; a part at a time, which fits registers.
-Words sum_of(const std::vector<std::uint32_t>& all, const std::vector<std::uint32_t>& exponents) {
-  constexpr std::size_t kPart = 48;
-  static_assert(kWords % kPart == 0);
-  Words sum;
-  for (std::size_t first = 0; first < kWords; first += kPart) {
-    std::array<std::uint32_t, kPart> part{};
-    for (const std::uint32_t exponent : exponents) {
-      const std::uint32_t* from = all.data() + exponent + first;
-      for (std::size_t k = 0; k < kPart; ++k) part[k] ^= from[k];
-    }
-    std::copy(part.begin(), part.end(), sum.begin() + static_cast<std::ptrdiff_t>(first));
+// Words that follow one another: the state is the last kWords of them.
+void make_next(std::uint32_t* state) { state[kWords] = state[kNear] ^ twisted(state[0], state[1]); }
+
+void add_words(std::uint32_t* to, const std::uint32_t* words) {
+  for (std::size_t k = 0; k < kWords; ++k) to[k] ^= words[k];
+}
+
+// For each byte the sum of the states that its bits stand for: bit b is the state b steps on.
+std::vector<Words> sums_of_bytes(const Words& words) {
+  std::array<std::uint32_t, kWords + 8> near;
+  std::copy(words.begin(), words.end(), near.begin());
+  for (std::size_t b = 0; b < 8; ++b) make_next(near.data() + b);
+  std::vector<Words> sums(256);
+  for (std::size_t byte = 1; byte < sums.size(); ++byte) {
+    sums[byte] = sums[byte & (byte - 1)];
+    add_words(sums[byte].data(), near.data() + std::countr_zero(byte));
   }
-  return sum;
+  return sums;
+}
+
+// The polynomial of the state, by Horner's rule: eight steps, then the next eight coefficients.
+Words state_after(const Polynomial& polynomial, const Words& words) {
+  const std::vector<Words> sums = sums_of_bytes(words);
+  std::vector<std::uint32_t> all(kWords + 64 * kLimbs);
+  std::uint32_t* state = all.data();
+  for (std::size_t byte = 8 * kLimbs; byte-- > 0;) {
+    for (int i = 0; i < 8; ++i) make_next(state++);
+    add_words(state, sums[polynomial[byte / 8] >> 8 * (byte % 8) & 0xff].data());
+  }
+  Words result;
+  std::copy_n(state, kWords, result.begin());
+  return result;
 }
 
 // The words that come after so many refills.
 void jump(Words& words, std::uint64_t refills) {
-  std::vector<std::uint32_t> all(kDegree + kWords);
-  std::copy(words.begin(), words.end(), all.begin());
-  for (std::size_t k = 0; k + kWords < all.size(); ++k)
-    all[k + kWords] = all[k + kNear] ^ twisted(all[k], all[k + 1]);
-  const Words sum = sum_of(all, kept_power_of_x(refills * kWords - 1));
+  const Words early = state_after(kept_power_of_x(refills * kWords - 1), words);
   // These begin one word early, because of the first word, which is not whole.
-  std::copy(sum.begin() + 1, sum.end(), words.begin());
-  words[kWords - 1] = sum[kNear] ^ twisted(sum[0], sum[1]);
+  std::copy(early.begin() + 1, early.end(), words.begin());
+  words[kWords - 1] = early[kNear] ^ twisted(early[0], early[1]);
 }
 
 }  // namespace

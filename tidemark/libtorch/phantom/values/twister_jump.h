@@ -7,8 +7,8 @@
 
 namespace tidemark::phantom {
 
-// The engine is then, bit for bit, as after so many calls of it. At most a millisecond or two,
-// whatever the number.
+// The engine is then, bit for bit, as after so many calls of it. Half a millisecond at most, and a
+// few for a number that is new to the thread, however large it is.
 void skip_draws(at::mt19937& engine, std::uint64_t draws);
 
 }  // namespace tidemark::phantom
