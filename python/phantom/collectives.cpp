@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "tidemark/libtorch/phantom/values/known_bytes.h"
+
 namespace tidemark::phantom {
 namespace {
 
@@ -36,16 +38,125 @@ class DoneWork final : public Work {
   c10::intrusive_ptr<c10::ivalue::Future> future_;
 };
 
+using TensorLists = std::vector<Tensors>;
+
+// What comes from other ranks is not known. Of this rank's own values a guess is made: the other
+// ranks are taken to have the same.
 class QuietGroup final : public c10d::FakeProcessGroup {
  public:
   QuietGroup(int rank, int size) : FakeProcessGroup(rank, size, c10::make_intrusive<Options>()) {}
 
-  c10::intrusive_ptr<Work> allreduce(Tensors& tensors, const c10d::AllreduceOptions&) override {
+  c10::intrusive_ptr<Work> allreduce(Tensors& tensors,
+                                     const c10d::AllreduceOptions& options) override {
+    guess_reduced(tensors, options.reduceOp);
     return c10::make_intrusive<DoneWork>(tensors);
   }
-  c10::intrusive_ptr<Work> allreduce_coalesced(Tensors& tensors,
-                                               const c10d::AllreduceCoalescedOptions&) override {
+  c10::intrusive_ptr<Work> allreduce_coalesced(
+      Tensors& tensors, const c10d::AllreduceCoalescedOptions& options) override {
+    guess_reduced(tensors, options.reduceOp);
     return c10::make_intrusive<DoneWork>(tensors);
+  }
+  c10::intrusive_ptr<Work> reduce(Tensors& tensors, const c10d::ReduceOptions& options) override {
+    if (options.rootRank == rank_) guess_reduced(tensors, options.reduceOp);
+    return FakeProcessGroup::reduce(tensors, options);
+  }
+  c10::intrusive_ptr<Work> broadcast(Tensors& tensors,
+                                     const c10d::BroadcastOptions& options) override {
+    if (options.rootRank != rank_) guess(tensors);
+    return FakeProcessGroup::broadcast(tensors, options);
+  }
+  c10::intrusive_ptr<Work> allgather(TensorLists& outputs, Tensors& inputs,
+                                     const c10d::AllgatherOptions& options) override {
+    auto work = FakeProcessGroup::allgather(outputs, inputs, options);
+    guess_of_others(outputs);
+    return work;
+  }
+  c10::intrusive_ptr<Work> _allgather_base(at::Tensor& output, at::Tensor& input,
+                                           const c10d::AllgatherOptions& options) override {
+    auto work = FakeProcessGroup::_allgather_base(output, input, options);
+    guess({output});
+    return work;
+  }
+  c10::intrusive_ptr<Work> allgather_coalesced(TensorLists& outputs, Tensors& inputs,
+                                               const c10d::AllgatherOptions& options) override {
+    auto work = FakeProcessGroup::allgather_coalesced(outputs, inputs, options);
+    for (const Tensors& tensors : outputs) guess(tensors);
+    return work;
+  }
+  c10::intrusive_ptr<Work> allgather_into_tensor_coalesced(
+      Tensors& outputs, Tensors& inputs, const c10d::AllgatherOptions& options) override {
+    auto work = FakeProcessGroup::allgather_into_tensor_coalesced(outputs, inputs, options);
+    guess(outputs);
+    return work;
+  }
+  c10::intrusive_ptr<Work> gather(TensorLists& outputs, Tensors& inputs,
+                                  const c10d::GatherOptions& options) override {
+    auto work = FakeProcessGroup::gather(outputs, inputs, options);
+    guess_of_others(outputs);
+    return work;
+  }
+  c10::intrusive_ptr<Work> scatter(Tensors& outputs, TensorLists& inputs,
+                                   const c10d::ScatterOptions& options) override {
+    auto work = FakeProcessGroup::scatter(outputs, inputs, options);
+    if (options.rootRank != rank_) guess(outputs);
+    return work;
+  }
+  c10::intrusive_ptr<Work> reduce_scatter(Tensors& outputs, TensorLists& inputs,
+                                          const c10d::ReduceScatterOptions& options) override {
+    auto work = FakeProcessGroup::reduce_scatter(outputs, inputs, options);
+    guess_reduced(outputs, options.reduceOp);
+    return work;
+  }
+  c10::intrusive_ptr<Work> _reduce_scatter_base(
+      at::Tensor& output, at::Tensor& input, const c10d::ReduceScatterOptions& options) override {
+    auto work = FakeProcessGroup::_reduce_scatter_base(output, input, options);
+    guess_reduced({output}, options.reduceOp);
+    return work;
+  }
+  c10::intrusive_ptr<Work> reduce_scatter_tensor_coalesced(
+      Tensors& outputs, Tensors& inputs, const c10d::ReduceScatterOptions& options) override {
+    auto work = FakeProcessGroup::reduce_scatter_tensor_coalesced(outputs, inputs, options);
+    guess_reduced(outputs, options.reduceOp);
+    return work;
+  }
+  c10::intrusive_ptr<Work> alltoall_base(at::Tensor& output, at::Tensor& input,
+                                         std::vector<std::int64_t>& output_sizes,
+                                         std::vector<std::int64_t>& input_sizes,
+                                         const c10d::AllToAllOptions& options) override {
+    auto work = FakeProcessGroup::alltoall_base(output, input, output_sizes, input_sizes, options);
+    guess({output});
+    return work;
+  }
+  c10::intrusive_ptr<Work> alltoall(Tensors& outputs, Tensors& inputs,
+                                    const c10d::AllToAllOptions& options) override {
+    auto work = FakeProcessGroup::alltoall(outputs, inputs, options);
+    guess(outputs);
+    return work;
+  }
+  c10::intrusive_ptr<Work> recv(Tensors& tensors, int from, int tag) override {
+    guess(tensors);
+    return FakeProcessGroup::recv(tensors, from, tag);
+  }
+  c10::intrusive_ptr<Work> recvAnysource(Tensors& tensors, int tag) override {
+    guess(tensors);
+    return FakeProcessGroup::recvAnysource(tensors, tag);
+  }
+
+ private:
+  void guess(const Tensors& tensors) const {
+    if (size_ == 1) return;
+    for (const at::Tensor& tensor : tensors) make_assumed(tensor);
+  }
+  void guess_of_others(const TensorLists& outputs) const {
+    for (const Tensors& tensors : outputs)
+      for (std::size_t rank = 0; rank < tensors.size(); ++rank)
+        if (static_cast<int>(rank) != rank_) guess({tensors[rank]});
+  }
+  void guess_reduced(const Tensors& tensors, const c10d::ReduceOp& operation) const {
+    if (size_ == 1) return;
+    if (operation == c10d::ReduceOp::SUM)
+      for (const at::Tensor& tensor : tensors) multiply_known(tensor, size_);
+    guess(tensors);
   }
 };
 

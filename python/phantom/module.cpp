@@ -24,6 +24,7 @@
 #include "tidemark/libtorch/phantom/log/faults.h"
 #include "tidemark/libtorch/phantom/log/session.h"
 #include "tidemark/libtorch/phantom/log/where.h"
+#include "tidemark/libtorch/phantom/values/hollow_memory.h"
 #include "tidemark/libtorch/phantom/values/known_bytes.h"
 
 namespace py = pybind11;
@@ -57,7 +58,8 @@ OnValue on_value_named(const std::string& name) {
 
 void open_run(int gpus, const std::string& gpu_name, std::int64_t memory_bytes, int major,
               int minor, int multiprocessors, const std::string& on_value, bool raise_out_of_memory,
-              bool cuda_choices, bool memo, bool kernels, const std::string& save) {
+              bool cuda_choices, bool memo, bool kernels, const std::string& save,
+              std::optional<std::int64_t> host_memory) {
   SessionOptions options;
   options.gpus = gpus;
   options.gpu = {gpu_name, memory_bytes, major, minor, multiprocessors};
@@ -66,6 +68,7 @@ void open_run(int gpus, const std::string& gpu_name, std::int64_t memory_bytes, 
   options.cuda_choices = cuda_choices;
   options.memo = memo;
   options.kernels = kernels;
+  if (host_memory) options.host_memory_bytes = *host_memory;
   const bool is_text = save.ends_with(".txt");
   auto text = is_text ? std::make_unique<RunFile>(save, 0) : nullptr;
   options.tape = is_text ? "" : save;
@@ -185,7 +188,7 @@ PYBIND11_MODULE(_phantom, m) {
         py::arg("major"), py::arg("minor"), py::arg("multiprocessors"), py::kw_only(),
         py::arg("on_value") = "plausible", py::arg("raise_out_of_memory") = false,
         py::arg("cuda_choices") = true, py::arg("memo") = true, py::arg("kernels") = true,
-        py::arg("save") = "");
+        py::arg("save") = "", py::arg("host_memory") = py::none());
   m.def("close", &close_run);
   m.def("finish", &finish_run);
   // Why the file of the last run was not written to its end; empty if it was.
@@ -210,6 +213,8 @@ PYBIND11_MODULE(_phantom, m) {
   });
   m.def("scope", [](const std::string& path) { return storage_log()->module(path).value; });
   bind_module_hooks(m);
+  m.def("fill_storage", [](std::uintptr_t cdata) { fill_storage(storage_at(cdata)); });
+  m.def("watch_host_memory", &watch_hollow_memory);
   m.def("certainty", &certainty);
   // The number of a phantom storage's device; -1 for a storage that is no phantom's.
   m.def("storage_device", [](std::uintptr_t cdata) {

@@ -63,6 +63,11 @@ TABLE: tuple[Private, ...] = (
          is_as_known=_wraps_steps, **_BOTH),
     _row("torch.UntypedStorage", "_cdata __init__ resize_", AT_LOAD, _REFUSED, **_BOTH),
     _row("torch._C.PyTorchFileReader", "get_storage_from_record", AT_LOAD, _REFUSED, **_RECORDING),
+    _row("torch.UntypedStorage", "_write_file _set_from_file", AT_LOAD, _REFUSED,
+         parts=("estimation",)),
+    _row("torch._C.PyTorchFileWriter", "write_record", AT_LOAD, _REFUSED, parts=("estimation",)),
+    _row("torch.utils.data._utils.signal_handling", "_set_worker_signal_handlers", AT_LOAD, _REFUSED,
+         parts=("estimation",)),
     _row("torch.Tensor", "_indices _values", AT_LOAD, _REFUSED, **_BOTH),
     _row("torch.utils._pytree", "tree_leaves", AT_LOAD, _REFUSED,
          parts=("recording", "memory_estimator")),
@@ -132,10 +137,11 @@ TABLE: tuple[Private, ...] = (
     _row("torch::jit", "Stack push pop drop", AT_BUILD, _REFUSED),
     _row("at::detail", "getDefaultCPUGenerator computeStride", AT_BUILD, _REFUSED),
     _row("at::native", "DispatchStubImpl _fused_sdp_choice_stub", AT_BUILD, _REFUSED),
-    _row("c10d", "Timer TimerRegistry Work ProcessGroup FakeProcessGroup AllreduceOptions "
-         "AllreduceCoalescedOptions resolve_process_group", AT_BUILD, _REFUSED),
     _row("torch::profiler::impl", "ProfilerStubs ProfilerVoidEventStub cudaStubs registerCUDAMethods",
          AT_BUILD, _REFUSED),
+    _row("c10d", "Timer TimerRegistry Work ProcessGroup FakeProcessGroup ReduceOp AllreduceOptions "
+         "AllreduceCoalescedOptions AllgatherOptions AllToAllOptions BroadcastOptions GatherOptions "
+         "ReduceOptions ReduceScatterOptions ScatterOptions resolve_process_group", AT_BUILD, _REFUSED),
     # C++: tensors, and how Python holds them.
     _row("at::Tensor", "unsafeGetTensorImpl unsafeGetStorageImpl", AT_BUILD, _REFUSED),
     _row("c10::StorageImpl", "set_data_ptr_noswap _mutable_data_ptr_no_checks", AT_BUILD, _REFUSED),

@@ -61,6 +61,8 @@ def flags_of(options: EstimateOptions) -> list[str]:
     flags = ["--gpus", str(options.gpus), "--world-size", str(options.world_size),
              "--rank", str(options.rank), "--steps", str(options.steps),
              "--on-value", options.on_value, "--oom", options.oom]
+    if options.host_memory is not None:
+        flags += ["--host-memory", str(options.host_memory)]
     if not options.cuda_choices:
         flags.append("--no-cuda-choices")
     if options.module:

@@ -56,6 +56,7 @@ def estimate(
     save: str | os.PathLike[str] = "",
     on_value: str = "plausible",
     oom: str = "continue",
+    host_memory: int | None = None,
     top: int = 10,
 ) -> Estimate:
     """Calls function(*arguments) on virtual GPUs and says what its memory would be.
@@ -70,8 +71,8 @@ def estimate(
                             'imported (put the call under `if __name__ == "__main__":`)')
     options = EstimateOptions(
         gpu=gpu if isinstance(gpu, Gpu) else find_gpu(gpu), gpus=gpus, world_size=world_size,
-        rank=rank, steps=steps, save=os.fspath(save), on_value=on_value, oom=oom, top=top,
-        quiet=True,
+        rank=rank, steps=steps, save=os.fspath(save), on_value=on_value, oom=oom,
+        host_memory=host_memory, top=top, quiet=True,
     )
     check(options)
     check_can_save(options.save)

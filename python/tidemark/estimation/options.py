@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass, field
 
 from tidemark.gpus import CATALOGUE, DEFAULT_GPU, Gpu, find_gpu
+from tidemark.host_memory import parse_size
 from tidemark.script_options import (
     RunParser,
     add_report,
@@ -49,6 +50,7 @@ class EstimateOptions:
     quiet: bool = False
     on_value: str = "plausible"
     oom: str = "continue"
+    host_memory: int | None = None  # None: half of what is free
     cuda_choices: bool = True
     top: int = 10
     depth: int = 3
@@ -69,6 +71,13 @@ def _gpu(text: str) -> Gpu | None:
         return None
     try:
         return find_gpu(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _size(text: str) -> int:
+    try:
+        return parse_size(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
 
@@ -97,6 +106,9 @@ def make_parser() -> argparse.ArgumentParser:
                         default="plausible", help="what an unknown value is taken to be")
     parser.add_argument("--oom", choices=("continue", "raise"), default="continue",
                         help="raise: as the real device would, where memory runs out")
+    parser.add_argument("--host-memory", type=_size, default=None, metavar="SIZE",
+                        help="what large CPU tensors may take of this machine's memory when they "
+                        "are read, as 8GiB (default: half of what is free)")
     parser.add_argument("--no-cuda-choices", dest="cuda_choices", action="store_false",
                         help="take the kernels a CPU build takes (to compare with PyTorch's tools)")
     parser.add_argument("--top", type=count, default=10, metavar="N",

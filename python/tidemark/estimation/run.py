@@ -11,6 +11,7 @@ from tidemark.estimation.distributed import patch_distributed, set_environment
 from tidemark.estimation.faults import told_faults
 from tidemark.estimation.options import EstimateOptions
 from tidemark.estimation.progress import Progress
+from tidemark.host_memory import default_budget
 from tidemark.run_facts import (
     Ending,
     end_facts,
@@ -59,6 +60,7 @@ def run_estimate(options: EstimateOptions, program: Callable[[], None] | None = 
         raise_out_of_memory=options.oom == "raise",
         cuda_choices=options.cuda_choices,
         save=options.save,
+        host_memory=default_budget() if options.host_memory is None else options.host_memory,
     )
     from tidemark.estimation.modules import ModuleCalls
     from tidemark.estimation.steps import OptimizerSteps

@@ -26,8 +26,11 @@ def open_gpus(
     memo: bool = True,
     kernels: bool = True,
     save: str = "",
+    host_memory: int | None = None,
 ) -> None:
     """Turns the GPUs on and lets torch.cuda answer for them.
+
+    `host_memory` is what large CPU tensors may take when they are read, in bytes; None is no limit.
 
     Without `kernels` no operator is ours: the device is there for tensors of another kind (fake ones).
     """
@@ -41,6 +44,7 @@ def open_gpus(
         dlpack,
         fusers,
         graphs,
+        host_values,
         memory,
         random,
         refusals,
@@ -62,6 +66,7 @@ def open_gpus(
         memo=memo,
         kernels=kernels,
         save=save,
+        host_memory=host_memory,
     )
     library().set_hidden_folders(hidden_folders(find_torch()))
     c_names.patch_c_names(_patches)
@@ -76,6 +81,7 @@ def open_gpus(
     tensor_types.patch_tensor_types(_patches)
     refusals.patch_refusals(_patches)
     storages.patch_storages(_patches)
+    host_values.patch_host_values(_patches)
 
 
 def close_gpus() -> None:

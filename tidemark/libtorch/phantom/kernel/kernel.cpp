@@ -32,6 +32,15 @@ bool shares_without_writing(const c10::FunctionSchema& schema) {
   });
 }
 
+// PyTorch's own operators have few such: arange(0, 2.5, out=...), and factors of upsampling.
+bool may_change_shapes_by_floats(const c10::FunctionSchema& schema) {
+  const auto& arguments = schema.arguments();
+  return !schema.name().starts_with("aten::") ||
+         is_one_of(schema.name(), {"aten::arange", "aten::range"}) ||
+         std::any_of(arguments.begin(), arguments.end(),
+                     [](const c10::Argument& a) { return a.name() == "scale_factors"; });
+}
+
 // Autograd hands a gradient over as a view of what the backward made.
 void label_gradients(CallFrame& frame) {
   for (std::size_t i = 0; i < frame.result_count(); ++i)
@@ -56,6 +65,7 @@ OperatorFacts::OperatorFacts(const c10::OperatorHandle& op)
   const bool reshapes = only_reshapes(op);
   writes = writes_any_argument(op) && !reshapes;
   overwrites = is_one_of(base, {"aten::zero_", "aten::fill_", "aten::copy_"});
+  floats_change_shapes = may_change_shapes_by_floats(schema);
   fills = is_one_of(base, {"aten::zeros_like", "aten::ones_like", "aten::full_like",
                            "aten::new_zeros", "aten::new_ones", "aten::new_full"});
   mixes_devices = may_mix_devices(base);
@@ -105,8 +115,9 @@ bool PhantomKernel::may_compute(const CallFrame& frame) const {
 
 void PhantomKernel::run(CallFrame& frame) {
   if (frame.is_mixed() && !facts_.mixes_devices) check_devices(frame);
-  const std::optional<MemoKey> key =
-      facts_.may_memo && session_options().memo ? memo_key(frame) : std::nullopt;
+  const std::optional<MemoKey> key = facts_.may_memo && session_options().memo
+                                         ? memo_key(frame, facts_.floats_change_shapes)
+                                         : std::nullopt;
   const MemoEntry* entry = key ? find(*key) : nullptr;
   const bool computes = may_compute(frame) && (!entry || entry->may_be_known);
   const bool forgets = facts_.writes && frame.any_known();

@@ -18,14 +18,15 @@ namespace tidemark::phantom {
 struct OperatorFacts {
   explicit OperatorFacts(const c10::OperatorHandle& op);
 
-  std::string name;                 // "aten::add.Tensor"
-  SpecialOperator special;          // null for most
-  PlausibleValues plausible;        // null for most
-  bool may_memo = true;             // its shapes follow from its arguments alone
-  bool writes = false;              // it writes values into an argument
-  bool overwrites = false;          // it does so whatever was there before
-  bool fills = false;               // zeros_like(): only the shape of its argument counts
-  bool mixes_devices = false;       // copy_(): arguments of several GPUs may meet
+  std::string name;                   // "aten::add.Tensor"
+  SpecialOperator special;            // null for most
+  PlausibleValues plausible;          // null for most
+  bool may_memo = true;               // its shapes follow from its arguments alone
+  bool writes = false;                // it writes values into an argument
+  bool overwrites = false;            // it does so whatever was there before
+  bool floats_change_shapes = false;  // of another library: nobody knows what its numbers mean
+  bool fills = false;                 // zeros_like(): only the shape of its argument counts
+  bool mixes_devices = false;         // copy_(): arguments of several GPUs may meet
   bool is_view = false;             // results share the storage of an argument: values come with it
   bool leaves_values_open = false;  // empty(), resize_(): there are no values to compute
   bool is_random = false;

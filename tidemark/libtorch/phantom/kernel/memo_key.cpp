@@ -22,11 +22,11 @@ enum class Mark : std::uint64_t {
 
 class KeyMaker {
  public:
-  std::optional<MemoKey> make(const CallFrame& frame) {
+  std::optional<MemoKey> make(const CallFrame& frame, bool floats_change_shapes) {
     // Whole numbers divided, and what is made without a dtype, take the default one.
     key_.mix(static_cast<std::uint64_t>(c10::get_default_dtype_as_scalartype()));
     // arange(0, 2.5, 0.5): without tensors a float may decide the size.
-    exact_floats_ = !frame.touches_phantoms();
+    exact_floats_ = floats_change_shapes || !frame.touches_phantoms();
     for (std::size_t i = 0; i < frame.count(); ++i)
       if (!mix(frame.arg(i))) return std::nullopt;
     return key_;
@@ -74,7 +74,7 @@ class KeyMaker {
     else if (value.isInt()) mark(Mark::Int), key_.mix(static_cast<std::uint64_t>(value.toInt()));
     else if (value.isDouble()) mix_float(value.toDouble());
     else if (value.isBool()) mark(Mark::Bool, value.toBool());
-    else if (value.isComplexDouble()) mark(Mark::Complex);
+    else if (value.isComplexDouble()) mix_complex(value.toComplexDouble());
     else if (value.isString()) mix_string(value.toStringRef());
     else if (value.isDevice())
       mark(Mark::Device, static_cast<std::uint64_t>(value.toDevice().type()));
@@ -88,6 +88,13 @@ class KeyMaker {
   void mix_float(double value) {
     if (exact_floats_) return mark(Mark::Float, 3), key_.mix(std::bit_cast<std::uint64_t>(value));
     mark(Mark::Float, value == 0 ? 0 : value == 1 ? 1 : 2);
+  }
+
+  void mix_complex(c10::complex<double> value) {
+    mark(Mark::Complex);
+    if (!exact_floats_) return;
+    key_.mix(std::bit_cast<std::uint64_t>(value.real()));
+    key_.mix(std::bit_cast<std::uint64_t>(value.imag()));
   }
 
   void mix_string(const std::string& text) {
@@ -110,7 +117,9 @@ class KeyMaker {
 
 }  // namespace
 
-std::optional<MemoKey> memo_key(const CallFrame& frame) { return KeyMaker().make(frame); }
+std::optional<MemoKey> memo_key(const CallFrame& frame, bool floats_change_shapes) {
+  return KeyMaker().make(frame, floats_change_shapes);
+}
 
 MemoKey layout_key(const std::vector<at::Tensor>& tensors) { return KeyMaker().make(tensors); }
 

@@ -21,8 +21,8 @@ struct MemoKey {
 };
 
 // Nothing for a call with an argument we cannot compare. Of floating-point scalars beside tensors
-// only "zero", "one" or "other" counts: their values change no shape.
-std::optional<MemoKey> memo_key(const CallFrame& frame);
+// only "zero", "one" or "other" counts, unless they may change a shape.
+std::optional<MemoKey> memo_key(const CallFrame& frame, bool floats_change_shapes);
 // The layouts of these tensors and which of them share storages: has a call changed them?
 MemoKey layout_key(const std::vector<at::Tensor>& tensors);
 

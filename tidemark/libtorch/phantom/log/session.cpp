@@ -36,13 +36,16 @@ std::atomic<std::int64_t> g_ops{0}, g_memo_hits{0};
 thread_local Whence t_whence;
 
 void before_fork() {
+  hold_hollow_memory();
   if (g_log) g_log->before_fork();
 }
 void after_fork_in_parent() {
   if (g_log) g_log->after_fork(/*in_child=*/false);
+  let_go_of_hollow_memory();
 }
 void after_fork_in_child() {
   if (g_log) g_log->after_fork(/*in_child=*/true);
+  let_go_of_hollow_memory();
 }
 
 void watch_forks() {
@@ -75,7 +78,7 @@ void open_session(const SessionOptions& options) {
   if (options.kernels) {
     register_kernels();
     register_sparse_kernels();
-    install_hollow_memory();
+    install_hollow_memory(options.host_memory_bytes);
     register_hollow_kernels();
   }
   g_is_open = true;

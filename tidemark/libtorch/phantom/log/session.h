@@ -1,6 +1,7 @@
 // The run that is on: where births are written, and where the program is.
 #pragma once
 
+#include <limits>
 #include <memory>
 
 #include "tidemark/libtorch/phantom/log/storage_log.h"
@@ -16,6 +17,8 @@ struct SessionOptions {
   OnValue on_value = OnValue::Plausible;
   bool cuda_choices = true;  // take the kernels CUDA would take (attention, recurrent nets)
   bool memo = true;
+  // What large CPU tensors may take of the host's memory when they are read.
+  std::int64_t host_memory_bytes = std::numeric_limits<std::int64_t>::max();
   bool kernels = true;  // false: only guard and hooks, for tensors that are not ours
   std::string tape;     // the file that the tape goes to as it comes; empty for none
 };

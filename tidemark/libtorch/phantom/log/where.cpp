@@ -48,11 +48,6 @@ bool adds_up_gradient(const torch::autograd::Node* node) {
   return dynamic_cast<const torch::autograd::AccumulateGrad*>(node) != nullptr;
 }
 
-StackId python_source(StorageLog& log) {
-  const FindSource find = g_find_source.load();
-  return find ? find(log) : StackId();
-}
-
 // A checkpoint's forward comes again inside the backward: it records, and has lines of its own. So
 // does a hook on a gradient, be it an optimizer's step. A backward that is itself recorded runs
 // without any Python code.
@@ -62,7 +57,7 @@ Whence find_in_backward(StorageLog& log, bool records) {
   const ScopeId module = current_module();
   const auto node = torch::autograd::get_current_node();
   const auto forward = forward_of(node.get());
-  const StackId line = records ? python_source(log) : StackId();
+  const StackId line = records ? find_source(log) : StackId();
   const bool recomputes = records && line;
   if (recomputes) here.flags |= attribution::kGradMode;
   place.scope = module;
@@ -71,7 +66,7 @@ Whence find_in_backward(StorageLog& log, bool records) {
     log.follow_backward(forward->module);
   }
   if (!recomputes && forward) place.stack = forward->source;
-  if (!place.stack) place.stack = records ? line : python_source(log);
+  if (!place.stack) place.stack = records ? line : find_source(log);
   if (!forward && !place.stack && !log.in_optimizer() && adds_up_gradient(node.get()))
     here.flags |= attribution::kOfGradient;
   if (!place.stack && forward) place.stack = forward->source;
@@ -82,6 +77,11 @@ Whence find_in_backward(StorageLog& log, bool records) {
 
 void set_source_finder(FindSource find) { g_find_source = find; }
 
+StackId find_source(StorageLog& log) {
+  const FindSource find = g_find_source.load();
+  return find ? find(log) : StackId();
+}
+
 Whence find_whence(StorageLog& log, bool needs_grad) {
   const bool records = needs_grad && c10::GradMode::is_enabled();
   if (torch::autograd::get_current_graph_task_id() != -1) {
@@ -90,7 +90,7 @@ Whence find_whence(StorageLog& log, bool needs_grad) {
     return here;
   }
   Whence here;
-  here.place.stack = python_source(log);
+  here.place.stack = find_source(log);
   here.place.scope = current_module();
   log.follow_backward({});
   if (records) {

@@ -9,6 +9,8 @@ namespace tidemark::phantom {
 // Returns an empty id where there is none (a thread without Python code).
 using FindSource = StackId (*)(StorageLog& log);
 void set_source_finder(FindSource find);
+// The line this thread is at; an empty id where there is none.
+StackId find_source(StorageLog& log);
 
 // Called once an operator, before its results are made.
 Whence find_whence(StorageLog& log, bool needs_grad);

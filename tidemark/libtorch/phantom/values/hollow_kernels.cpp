@@ -1,128 +1,136 @@
-// A kernel before the CPU's own: hollow tensors stay hollow, all others go on to the original.
+// A kernel before the CPU's own: what can be written down is not run, all else goes to the
+// original.
 #include "tidemark/libtorch/phantom/values/hollow_kernels.h"
 
 #include <ATen/ATen.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 
-#include <array>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "tidemark/libtorch/phantom/cuda/torch_version.h"
 #include "tidemark/libtorch/phantom/kernel/call_frame.h"
 #include "tidemark/libtorch/phantom/kernel/quiet.h"
 #include "tidemark/libtorch/phantom/kernel/silent_override.h"
+#include "tidemark/libtorch/phantom/log/session.h"
+#include "tidemark/libtorch/phantom/log/where.h"
 #include "tidemark/libtorch/phantom/values/hollow_memory.h"
+#include "tidemark/libtorch/phantom/values/hollow_steps.h"
+#include "tidemark/libtorch/phantom/values/whole_storage.h"
 
 #if TIDEMARK_TORCH_2_13
 
 namespace tidemark::phantom {
 namespace {
 
-// Operators that draw or set every value of their first argument.
-constexpr std::array<std::string_view, 9> kInitialisers = {
-    "aten::normal_",      "aten::uniform_",    "aten::zero_",   "aten::fill_",  "aten::bernoulli_",
-    "aten::exponential_", "aten::log_normal_", "aten::cauchy_", "aten::random_"};
-// Operators that change their first argument by arithmetic: only a hollow one stays so.
-constexpr std::array<std::string_view, 9> kInPlace = {
-    "aten::mul_",    "aten::add_",       "aten::sub_",       "aten::div_", "aten::clamp_",
-    "aten::erfinv_", "aten::clamp_min_", "aten::clamp_max_", "aten::sqrt_"};
-// Operators whose results are hollow where an argument is.
-constexpr std::array<std::string_view, 10> kElementwise = {
-    "aten::mul", "aten::add",  "aten::sub", "aten::div",       "aten::neg",
-    "aten::exp", "aten::sqrt", "aten::cat", "aten::linalg_qr", "aten::sign"};
-
-enum class Role { Initialiser, InPlace, Copy, Elementwise };
-
-template <class Names>
-bool contains(const Names& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+bool is_laid_out_plainly(const at::Tensor& tensor) {
+  return tensor.strides() == at::IntArrayRef(c10::contiguous_strides(tensor.sizes()));
 }
 
-std::optional<Role> role_of(std::string_view name) {
-  if (contains(kInitialisers, name)) return Role::Initialiser;
-  if (contains(kInPlace, name)) return Role::InPlace;
-  if (contains(kElementwise, name)) return Role::Elementwise;
-  return name == "aten::copy_" ? std::optional(Role::Copy) : std::nullopt;
+bool is_other_of_same_size(const at::Tensor& target, const at::Tensor& source) {
+  return source.device().is_cpu() && source.layout() == at::kStrided &&
+         source.sizes() == target.sizes() && !source.is_alias_of(target);
+}
+
+// Not one that is made of others, which come by themselves.
+bool is_kernel_of_cpu(const c10::OperatorHandle& op) {
+  return op.hasKernelForDispatchKey(c10::DispatchKey::CPU) ||
+         (op.schema().name() == "aten::copy_" &&
+          op.hasKernelForDispatchKey(c10::DispatchKey::CompositeExplicitAutograd));
+}
+
+StackId source_line() {
+  StorageLog* log = storage_log();
+  return log ? find_source(*log) : StackId();
 }
 
 class HollowKernel final : public c10::OperatorKernel {
  public:
-  HollowKernel(Role role, c10::SafeKernelFunction original)
-      : role_(role), original_(std::move(original)) {}
+  HollowKernel(const HollowOperator& what, c10::SafeKernelFunction original)
+      : role_(what.role), original_(std::move(original)) {
+    if (!what.in_place.empty())
+      in_place_ = c10::Dispatcher::singleton().findSchema({std::string(what.in_place), "Tensor"});
+  }
 
   void operator()(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                   torch::jit::Stack* stack) {
     CallFrame frame(op, *stack);
-    if (!stays_hollow(frame)) original_.callBoxed(op, keys, stack);
+    const at::Tensor& first = frame.arg(0).toTensor();
+    const bool may_be_hollow = is_over_block(first) && !is_filling();
+    if (!may_be_hollow || !(in_place_ ? compute(frame) : write_down(frame, keys)))
+      original_.callBoxed(op, keys, stack);
   }
 
  private:
-  bool stays_hollow(CallFrame& frame) {
-    switch (role_) {
-      case Role::Initialiser: return initialise(frame);
-      case Role::InPlace: return is_hollow(frame.arg(0).toTensor()) && keep_first(frame);
-      case Role::Copy: return copy(frame);
-      case Role::Elementwise: return compute(frame);
+  bool write_down(CallFrame& frame, c10::DispatchKeySet keys) {
+    const at::Tensor& target = frame.arg(0).toTensor();
+    const bool overwrites = role_ != Role::Change && covers_storage(target);
+    std::optional<Step> step = draft_step(role_, frame);
+    if (!step) {
+      // What a tensor would have been is of no interest once real values come over all of it.
+      if (role_ == Role::Copy && overwrites &&
+          is_other_of_same_size(target, frame.arg(1).toTensor()))
+        drop_contents(target);
+      return false;
     }
-    return false;
+    step->line = source_line();  // before the lock: this one may wait for Python's
+    const auto lock = lock_recording();
+    const std::optional<Contents> contents = untouched_contents(target);
+    if (!contents) return false;
+    if (!overwrites) step->before = contents->program;
+    step->length += length_of(step->before);
+    if (step->length > kLongestProgram) return false;
+    if (role_ != Role::Copy) try_on_one(frame, keys);
+    const bool is_zeros = role_ == Role::Fill && !step->before && fills_with_zeros(frame);
+    return put(frame, is_zeros ? std::nullopt : std::move(step));
   }
 
-  static bool keep_first(CallFrame& frame) {
+  // Raises what the operator raises for its arguments.
+  void try_on_one(const CallFrame& frame, c10::DispatchKeySet keys) const {
+    at::AutoDispatchBelowADInplaceOrView below;
+    torch::jit::Stack stack = frame.copy_of_args();
+    stack[0] = at::zeros({1}, frame.arg(0).toTensor().options());
+    if (role_ == Role::Draw) stack.back() = generator_from(at::mt19937());
+    original_.callBoxed(frame.op(), keys, &stack);
+  }
+
+  // Makes it the tensor's contents; without a step these are zeros.
+  bool put(CallFrame& frame, std::optional<Step> step) const {
+    const at::Tensor& target = frame.arg(0).toTensor();
+    if (role_ == Role::Draw) step->random = take_draws(generator_of(frame), *draws_of(frame));
+    const auto random = step ? step->random : nullptr;
+    if (!set_contents(target, step ? std::make_shared<const Step>(std::move(*step)) : nullptr)) {
+      if (random) frame.arg(frame.count() - 1) = generator_from(*random);  // theirs has moved on
+      return false;
+    }
     c10::IValue first = frame.arg(0);
     frame.drop_args();
     frame.push(std::move(first));
     return true;
   }
 
-  static bool initialise(CallFrame& frame) {
-    const at::Tensor& target = frame.arg(0).toTensor();
-    if (!may_be_hollow(target)) return false;
-    set_hollow(target, true);
-    return keep_first(frame);
-  }
-
-  // Real values that are copied in make a tensor real; hollow ones make it hollow.
-  static bool copy(CallFrame& frame) {
-    const at::Tensor &target = frame.arg(0).toTensor(), &source = frame.arg(1).toTensor();
-    if (is_hollow(source) && may_be_hollow(target)) {
-      set_hollow(target, true);
-      return keep_first(frame);
-    }
-    set_hollow(target, false);
-    return false;
-  }
-
-  static bool compute(CallFrame& frame) {
-    bool any = false;
-    for (std::size_t i = 0; i < frame.count(); ++i)
-      for_each_tensor(frame.arg(i), [&](const at::Tensor& t) { any = any || is_hollow(t); });
-    if (!any || frame.op().schema().is_mutable()) return false;
+  // As a copy that is then changed, both of which may be written down; where the result is laid out
+  // and typed as the argument is.
+  bool compute(CallFrame& frame) const {
+    const at::Tensor self = frame.arg(0).toTensor();
+    if (!is_laid_out_plainly(self) || !has_no_factor(frame) || !is_number(frame.arg(1)) ||
+        at::result_type(self, frame.arg(1).toTensor()) != self.scalar_type() ||
+        !at::isFloatingType(self.scalar_type()) || !untouched_contents(self))
+      return false;
     at::AutoDispatchBelowADInplaceOrView below;
     QuietPython quiet;
-    for (std::size_t i = 0; i < frame.count(); ++i)
-      frame.arg(i) = with_tensors(frame.arg(i), [](const at::Tensor& t) {
-        return t.defined() && t.dim() > 0 ? t.to(at::kMeta) : t;
-      });
-    frame.op().callBoxed(frame.stack());
-    for (std::size_t i = 0; i < frame.result_count(); ++i)
-      frame.result(i) =
-          with_tensors(frame.result(i), [](const at::Tensor& t) { return hollow_like(t); });
+    torch::jit::Stack stack = frame.copy_of_args();
+    stack[0] = at::empty(self.sizes(), self.options()).copy_(self);
+    in_place_->callBoxed(stack);
+    frame.drop_args();
+    frame.push(std::move(stack[0]));
     return true;
-  }
-
-  static at::Tensor hollow_like(const at::Tensor& meta) {
-    if (!meta.defined()) return meta;
-    at::Tensor made =
-        at::empty_strided(meta.sizes(), meta.strides(), meta.options().device(at::kCPU));
-    if (may_be_hollow(made)) set_hollow(made, true);
-    else made.zero_();
-    return made;
   }
 
   Role role_;
   c10::SafeKernelFunction original_;
+  std::optional<c10::OperatorHandle> in_place_;
 };
 
 std::vector<c10::RegistrationHandleRAII> g_hollow_handles;
@@ -133,13 +141,13 @@ void register_hollow_kernels() {
   SilentOverride override;
   c10::Dispatcher& dispatcher = c10::Dispatcher::singleton();
   for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {
-    const auto role = role_of(name.name);
-    const auto op = role ? dispatcher.findSchema(name) : std::nullopt;
-    if (!op || !op->hasKernelForDispatchKey(c10::DispatchKey::CPU)) continue;
+    const HollowOperator* what = find_hollow_operator(name);
+    const auto op = what ? dispatcher.findSchema(name) : std::nullopt;
+    if (!op || !is_kernel_of_cpu(*op)) continue;
     g_hollow_handles.push_back(
         override.put(name, c10::DispatchKey::CPU,
                      std::make_unique<HollowKernel>(
-                         *role, op->getComputedKernelForDispatchKey(c10::DispatchKey::CPU))));
+                         *what, op->getComputedKernelForDispatchKey(c10::DispatchKey::CPU))));
   }
 }
 

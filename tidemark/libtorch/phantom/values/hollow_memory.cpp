@@ -1,30 +1,61 @@
-// An allocator over the CPU's own that remembers, for each large block, whether it was written.
+// The table of large blocks, and what happens to one that is touched.
 #include "tidemark/libtorch/phantom/values/hollow_memory.h"
 
 #include <c10/core/CPUAllocator.h>
 
+#include <map>
 #include <mutex>
-#include <unordered_map>
+#include <stdexcept>
+#include <system_error>
+#include <thread>
+
+#include "tidemark/engine/base/units.h"
+#include "tidemark/libtorch/phantom/log/session.h"
+#include "tidemark/libtorch/phantom/values/host_faults.h"
+#include "tidemark/libtorch/phantom/values/host_mapping.h"
 
 namespace tidemark::phantom {
 namespace {
 
 struct Block {
-  c10::DataPtr inner;
-  bool is_hollow = false;
+  explicit Block(HostMapping pages) : mapping(std::move(pages)) {}
+
+  HostMapping mapping;
+  bool is_hollow = false;   // closed: its contents are the program's
+  bool is_touched = false;  // ordinary memory: nothing is known of its contents
+  bool is_counted = false;  // against the budget
+  bool is_lost = false;     // it was read beyond the budget
+  Program program;
 };
 
-std::mutex g_blocks_lock;
+// Locks are taken in this order. Nobody touches tensors' memory while holding one.
+std::mutex g_record_lock;  // one block gets new contents at a time
+std::mutex g_fill_lock;    // one block is filled at a time
+std::mutex g_blocks_lock;  // the table, and what is in it
 // The large ones that are alive, by address; never destroyed, since blocks outlive the library.
-auto& g_blocks = *new std::unordered_map<const void*, Block>;
+auto& g_blocks = *new std::map<std::uintptr_t, Block>;
+std::int64_t g_budget = 0, g_filled = 0;
 c10::Allocator* g_allocator_before = nullptr;
+thread_local bool t_is_filling = false;
+
+std::uintptr_t number_of(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
+
+Block* block_at(const void* address) {
+  auto next = g_blocks.upper_bound(number_of(address));
+  if (next == g_blocks.begin()) return nullptr;
+  Block& block = std::prev(next)->second;
+  return block.mapping.contains(address) ? &block : nullptr;
+}
 
 // oneDNN frees by address alone, whatever the size: a block must be found by its address.
 void release_block(void* data) {
   std::unique_lock lock(g_blocks_lock);
-  const auto block = g_blocks.extract(data);
+  const auto block = g_blocks.extract(number_of(data));
+  if (block && block.mapped().is_counted)
+    g_filled -= static_cast<std::int64_t>(block.mapped().mapping.bytes());
   lock.unlock();
-  if (!block) g_allocator_before->raw_deleter()(data);
+  if (block) c10::profiledCPUMemoryReporter().Delete(data);
+  else g_allocator_before->raw_deleter()(data);
 }
 
 class HollowAllocator final : public c10::Allocator {
@@ -32,13 +63,16 @@ class HollowAllocator final : public c10::Allocator {
   explicit HollowAllocator(c10::Allocator* inner) : inner_(inner) {}
 
   c10::DataPtr allocate(std::size_t size) override {
-    c10::DataPtr pointer = inner_->allocate(size);
-    if (static_cast<std::int64_t>(size) < kHollowBytes) return pointer;
-    void* data = pointer.get();
-    const c10::Device device = pointer.device();
-    std::lock_guard lock(g_blocks_lock);
-    g_blocks.insert_or_assign(data, Block{std::move(pointer)});
-    return {data, data, &release_block, device};
+    if (static_cast<std::int64_t>(size) < kHollowBytes) return inner_->allocate(size);
+    HostMapping mapping(size);
+    void* data = mapping.data();
+    if (!data) return inner_->allocate(size);  // which says what is wrong
+    {
+      std::lock_guard lock(g_blocks_lock);
+      g_blocks.try_emplace(number_of(data), std::move(mapping));
+    }
+    c10::profiledCPUMemoryReporter().New(data, size);
+    return {data, data, &release_block, c10::Device(c10::DeviceType::CPU)};
   }
   c10::DeleterFnPtr raw_deleter() const override { return &release_block; }
   void copy_data(void* to, const void* from, std::size_t count) const override {
@@ -49,31 +83,157 @@ class HollowAllocator final : public c10::Allocator {
   c10::Allocator* inner_;
 };
 
+// Call with the table locked.
 Block* block_of(const at::Tensor& tensor) {
-  if (!tensor.defined() || !tensor.device().is_cpu() || !tensor.has_storage()) return nullptr;
-  const c10::DataPtr& pointer = tensor.storage().data_ptr();
-  if (pointer.get_deleter() != &release_block) return nullptr;
+  return is_over_block(tensor) ? block_at(tensor.storage().data_ptr().get()) : nullptr;
+}
+
+void tell_of_loss(const Program& program, const std::string& why) {
+  if (StorageLog* log = storage_log())
+    log->diagnose("values-given-up", Severity::Warning, describe_source(program->line),
+                  "the values of a CPU tensor that was made here were taken as zeros: " + why);
+}
+
+// Zeros, from now on.
+void lose_values(Block& block, const std::string& why) {
+  Program program;
+  {
+    std::lock_guard lock(g_blocks_lock);
+    block.mapping.open();
+    block.is_hollow = false;
+    block.is_touched = block.is_lost = true;
+    program = std::move(block.program);
+  }
+  tell_of_loss(program, why);
+}
+
+bool fits_budget(const Block& block) {
   std::lock_guard lock(g_blocks_lock);
-  const auto found = g_blocks.find(pointer.get());
-  return found == g_blocks.end() ? nullptr : &found->second;
+  return g_filled + static_cast<std::int64_t>(block.mapping.bytes()) <= g_budget;
+}
+
+// Puts the filled pages in place, unless the block has another program by now.
+bool publish(Block& block, HostMapping filled, const Program& program) {
+  std::lock_guard lock(g_blocks_lock);
+  if (block.program != program) return false;
+  if (!block.mapping.take(std::move(filled)))
+    throw std::runtime_error("the system keeps no more maps of memory");
+  block.is_hollow = false;
+  block.is_touched = block.is_counted = true;
+  block.program.reset();
+  g_filled += static_cast<std::int64_t>(block.mapping.bytes());
+  return true;
+}
+
+void run_program(Block& block) {
+  bool is_done = false;
+  while (!is_done) {
+    Program program;
+    {
+      std::lock_guard lock(g_blocks_lock);
+      program = block.program;
+    }
+    HostMapping filled(block.mapping.bytes());
+    if (!filled.data()) throw std::runtime_error("the system has no memory for them");
+    replay(program, filled.data());
+    is_done = publish(block, std::move(filled), program);
+  }
+}
+
+void fill(Block& block) {
+  t_is_filling = true;
+  try {
+    if (fits_budget(block)) run_program(block);
+    else
+      lose_values(block, "with them, what was read of such tensors would take more than " +
+                             format_bytes(g_budget) + " (--host-memory)");
+  } catch (const c10::Error& error) {
+    lose_values(block, error.what_without_backtrace());
+  } catch (const std::exception& error) {
+    lose_values(block, error.what());
+  }
+  t_is_filling = false;
+}
+
+// None of the touching thread's state (Python, autograd, modes, a parallel region) may reach the
+// operators.
+void fill_apart(Block& block) {
+  std::thread apart;
+  try {
+    apart = std::thread([&] { fill(block); });
+  } catch (const std::system_error&) {  // no more threads
+    return fill(block);
+  }
+  apart.join();
+}
+
+bool fill_at(const void* address) {
+  std::lock_guard filling(g_fill_lock);
+  Block* block = nullptr;
+  {
+    std::lock_guard lock(g_blocks_lock);
+    block = block_at(address);
+    if (!block) return false;
+    if (!block->is_hollow) return true;  // another thread was quicker
+  }
+  fill_apart(*block);
+  return true;
 }
 
 }  // namespace
 
-bool is_hollow(const at::Tensor& tensor) {
+std::unique_lock<std::mutex> lock_recording() { return std::unique_lock(g_record_lock); }
+
+bool is_over_block(const at::Tensor& tensor) {
+  return tensor.defined() && tensor.device().is_cpu() && tensor.has_storage() &&
+         tensor.storage().data_ptr().get_deleter() == &release_block;
+}
+
+std::optional<Contents> untouched_contents(const at::Tensor& tensor) {
+  std::lock_guard lock(g_blocks_lock);
+  Block* block = block_of(tensor);
+  if (!block || block->is_touched) return std::nullopt;
+  block->is_touched = !block->is_hollow && !block->mapping.is_untouched();
+  if (block->is_touched) return std::nullopt;
+  return Contents{block->program, block->mapping.bytes(), Layout::of(tensor)};
+}
+
+bool set_contents(const at::Tensor& tensor, Program program) {
+  std::lock_guard lock(g_blocks_lock);
+  watch_faults(&fill_at);
+  Block* block = block_of(tensor);
+  const bool is_hollow = program != nullptr;
+  if (is_hollow != block->is_hollow &&
+      !(is_hollow ? block->mapping.close() : block->mapping.open()))
+    return false;
+  block->is_hollow = is_hollow;
+  block->program = std::move(program);
+  return true;
+}
+
+void drop_contents(const at::Tensor& tensor) {
+  std::lock_guard lock(g_blocks_lock);
+  Block* block = block_of(tensor);
+  if (!block || !block->is_hollow || !block->mapping.open()) return;
+  block->is_hollow = false;
+  block->program.reset();
+}
+
+void fill_storage(const c10::Storage& storage) {
+  if (storage.data_ptr().get_deleter() == &release_block) fill_at(storage.data_ptr().get());
+}
+
+bool has_lost_values(const at::Tensor& tensor) {
+  if (!is_over_block(tensor)) return false;
+  std::lock_guard lock(g_blocks_lock);
   const Block* block = block_of(tensor);
-  return block && block->is_hollow;
+  return block && block->is_lost;
 }
 
-bool may_be_hollow(const at::Tensor& tensor) {
-  return block_of(tensor) && at::isFloatingType(tensor.scalar_type());
-}
+bool is_filling() { return t_is_filling; }
 
-void set_hollow(const at::Tensor& tensor, bool hollow) {
-  if (Block* block = block_of(tensor)) block->is_hollow = hollow;
-}
-
-void install_hollow_memory() {
+void install_hollow_memory(std::int64_t budget_bytes) {
+  g_budget = budget_bytes;
   g_allocator_before = c10::GetCPUAllocator();
   // Blocks may outlive the session, so their allocator does too.
   static HollowAllocator allocator(g_allocator_before);
@@ -81,5 +241,22 @@ void install_hollow_memory() {
 }
 
 void remove_hollow_memory() { c10::SetCPUAllocator(g_allocator_before, /*priority=*/255); }
+
+void watch_hollow_memory() {
+  std::lock_guard lock(g_blocks_lock);
+  watch_faults(&fill_at);
+}
+
+void hold_hollow_memory() {
+  g_record_lock.lock();
+  g_fill_lock.lock();
+  g_blocks_lock.lock();
+}
+
+void let_go_of_hollow_memory() {
+  g_blocks_lock.unlock();
+  g_fill_lock.unlock();
+  g_record_lock.unlock();
+}
 
 }  // namespace tidemark::phantom

@@ -1,11 +1,10 @@
-// Large float copies are left untouched: nobody can know what is in them.
+// Fills a CPU tensor that stands for what a GPU would have given.
 #include "tidemark/libtorch/phantom/values/host_copies.h"
 
 #include <ATen/ATen.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 
 #include "tidemark/libtorch/phantom/kernel/quiet.h"
-#include "tidemark/libtorch/phantom/values/hollow_memory.h"
 #include "tidemark/libtorch/phantom/values/host_certainty.h"
 #include "tidemark/libtorch/phantom/values/known_bytes.h"
 
@@ -16,7 +15,7 @@ void fill_from(const at::Tensor& host, const at::Tensor& phantom) {
   at::AutoDispatchBelowADInplaceOrView below;
   QuietPython quiet;
   if (has_known_values(phantom)) host.copy_(known_values(phantom));
-  else if (!is_hollow(host)) host.zero_();
+  else host.zero_();
   if (!has_known_values(phantom) || certainty_of({phantom}) == Certainty::Assumed)
     mark_assumed_on_host(host);
 }

@@ -10,6 +10,7 @@
 #include "tidemark/libtorch/phantom/values/hollow_memory.h"
 #include "tidemark/libtorch/phantom/values/host_certainty.h"
 #include "tidemark/libtorch/phantom/values/own_randomness.h"
+#include "tidemark/libtorch/phantom/values/whole_storage.h"
 
 namespace tidemark::phantom {
 namespace {
@@ -30,12 +31,6 @@ KnownBytes& make_known(StorageRecord& record, Certainty certainty) {
   record.known->bytes = at::zeros({record.bytes}, at::TensorOptions().dtype(at::kByte));
   record.known->certainty = certainty;
   return *record.known;
-}
-
-bool covers_storage(const at::Tensor& tensor) {
-  return tensor.is_non_overlapping_and_dense() &&
-         tensor.numel() * static_cast<std::int64_t>(tensor.itemsize()) ==
-             static_cast<std::int64_t>(tensor.storage().nbytes());
 }
 
 // Operators that overwrite their first argument whatever was in it.
@@ -98,7 +93,8 @@ void mark_written(const c10::OperatorHandle& op, const std::vector<c10::IValue>&
 }
 
 bool is_assumed(const at::Tensor& tensor) {
-  if (!is_phantom(tensor)) return tensor.device().is_cpu() && is_assumed_on_host(tensor);
+  if (!is_phantom(tensor))
+    return tensor.device().is_cpu() && (is_assumed_on_host(tensor) || has_lost_values(tensor));
   const KnownBytes* known = known_bytes(tensor);
   return known && known->certainty == Certainty::Assumed;
 }
@@ -144,7 +140,7 @@ KnownBytes* known_bytes(const at::Tensor& phantom) {
 
 bool has_known_values(const at::Tensor& tensor) {
   if (is_phantom(tensor)) return tensor.numel() == 0 || known_bytes(tensor);
-  return tensor.device().is_cpu() && tensor.layout() == at::kStrided && !is_hollow(tensor);
+  return tensor.device().is_cpu() && tensor.layout() == at::kStrided;
 }
 
 at::Tensor known_values(const at::Tensor& phantom) {
@@ -177,10 +173,22 @@ void forget(const at::Tensor& phantom) {
   if (StorageRecord* record = record_of(phantom)) record->known.reset();
 }
 
+void multiply_known(const at::Tensor& tensor, std::int64_t factor) {
+  if (!has_known_values(tensor) || tensor.scalar_type() == at::kBool) return;
+  at::AutoDispatchBelowADInplaceOrView below;
+  QuietPython quiet;
+  (is_phantom(tensor) ? known_values(tensor) : tensor).mul_(factor);
+}
+
+void make_assumed(const at::Tensor& tensor) {
+  if (!is_phantom(tensor)) return tensor.has_storage() ? mark_assumed_on_host(tensor) : void();
+  if (KnownBytes* known = known_bytes(tensor)) known->certainty = Certainty::Assumed;
+}
+
 void compute_known(CallFrame& frame, const std::vector<c10::IValue>& args, bool is_random) {
   prepare_overwrite(frame.op(), args);
   if (!all_known(args)) return forget_written(frame.op(), args);
-  const Certainty certainty = is_random ? Certainty::Assumed : certainty_of(args);
+  Certainty certainty = is_random ? Certainty::Assumed : certainty_of(args);
   torch::jit::Stack cpu = on_host(args);
   try {
     at::AutoDispatchBelowADInplaceOrView below;
@@ -190,6 +198,7 @@ void compute_known(CallFrame& frame, const std::vector<c10::IValue>& args, bool 
   } catch (const std::exception&) {
     return forget_written(frame.op(), args);
   }
+  if (certainty_of(cpu) == Certainty::Assumed) certainty = Certainty::Assumed;  // a collective
   mark_written(frame.op(), args, certainty);
   for (std::size_t i = 0; i < cpu.size(); ++i) {
     std::vector<at::Tensor> values;

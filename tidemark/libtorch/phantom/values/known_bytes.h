@@ -36,6 +36,10 @@ at::Tensor known_values(const at::Tensor& phantom);
 // Sets the values of a whole phantom storage.
 void set_known(const at::Tensor& phantom, const at::Tensor& values, Certainty certainty);
 void forget(const at::Tensor& phantom);
+// Multiplies what is known of a tensor, on GPU or CPU, by a whole number.
+void multiply_known(const at::Tensor& tensor, std::int64_t factor);
+// What is in this tensor, on GPU or CPU, is a guess from now on.
+void make_assumed(const at::Tensor& tensor);
 
 // A CPU tensor of the same shape over a single element: for operators that read no more.
 at::Tensor shape_on_host(const at::Tensor& tensor);

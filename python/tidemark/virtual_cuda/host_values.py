@@ -1,0 +1,75 @@
+"""What gets at the memory of CPU tensors past every operator.
+
+Large ones may not have their values yet; they get them when they are touched. The system does not
+touch memory as a program does, it refuses: so whoever may hand the address to the system is given the
+values before. And whoever listens for faults must let ours be heard first.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import signal
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.utils.data._utils import signal_handling
+
+from tidemark.virtual_cuda.library import library
+from tidemark.virtual_cuda.patches import Patches
+
+
+def patch_host_values(patches: Patches) -> None:
+    tensor, storage = torch.Tensor, torch.UntypedStorage
+    patches.set_all(tensor, numpy=_filled_first(tensor.numpy),
+                    __dlpack__=_filled_first(tensor.__dlpack__))
+    patches.set_all(storage, _write_file=_filled_first(storage._write_file),
+                    _set_from_file=_filled_first(storage._set_from_file))
+    write = torch._C.PyTorchFileWriter.write_record
+    patches.set(torch._C.PyTorchFileWriter, "write_record", _record_filled(write))
+    patches.set_all(faulthandler, enable=_heard_after(faulthandler.enable),
+                    disable=_heard_after(faulthandler.disable))
+    patches.set(signal, "signal", _heard_after(signal.signal))
+    # Each worker of a loader has handlers of its own.
+    workers = signal_handling._set_worker_signal_handlers
+    patches.set(signal_handling, "_set_worker_signal_handlers", _heard_after(workers))
+
+
+def _filled_first(method: Callable[..., Any]) -> Callable[..., Any]:
+    def filled(self: Any, *args: Any, **kwargs: Any) -> Any:
+        fill(self)
+        return method(self, *args, **kwargs)
+
+    filled.__name__, filled.__doc__ = method.__name__, method.__doc__
+    return filled
+
+
+def _record_filled(write: Callable[..., Any]) -> Callable[..., Any]:
+    """A file without checksums is written straight from memory."""
+    def write_filled(self: Any, name: str, data: Any, *args: Any) -> Any:
+        if isinstance(data, torch.UntypedStorage):
+            fill(data)
+        return write(self, name, data, *args)
+
+    return write_filled
+
+
+def _heard_after(put: Callable[..., Any]) -> Callable[..., Any]:
+    def put_ours_first(*args: Any, **kwargs: Any) -> Any:
+        result = put(*args, **kwargs)
+        library().watch_host_memory()
+        return result
+
+    return put_ours_first
+
+
+def fill(owner: Any) -> None:
+    """Gives a CPU tensor or storage its values, where it does not have them yet."""
+    if isinstance(owner, torch.Tensor):
+        if owner.device.type != "cpu" or owner.layout != torch.strided:
+            return
+        try:
+            owner = owner.untyped_storage()
+        except (NotImplementedError, RuntimeError):  # a wrapper without a storage of its own
+            return
+    library().fill_storage(owner._cdata)
