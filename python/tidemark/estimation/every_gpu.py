@@ -58,9 +58,12 @@ def run_on(gpu: str, options: EstimateOptions, tape: Path) -> tidemark.Tape:
 
 def flags_of(options: EstimateOptions) -> list[str]:
     """All but the GPU and the report, as the command takes them."""
-    flags = ["--gpus", str(options.gpus), "--world-size", str(options.world_size),
-             "--rank", str(options.rank), "--steps", str(options.steps),
+    flags = ["--gpus", str(options.gpus), "--rank", str(options.rank),
+             "--steps", str(options.steps),
+             "--further", str(options.further),
              "--on-value", options.on_value, "--oom", options.oom]
+    if options.is_rank:
+        flags += ["--world-size", str(options.world_size)]
     if not options.cuda_choices:
         flags.append("--no-cuda-choices")
     if options.module:

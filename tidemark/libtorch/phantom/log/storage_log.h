@@ -67,6 +67,8 @@ class StorageLog {
   // The optimizer's step; its end closes a training step.
   void begin_optimizer();
   void end_optimizer();
+  void set_in_closure(bool in_closure);
+  void set_communicating(bool communicating);
   bool in_optimizer() const { return in_optimizer_.load(std::memory_order_relaxed); }
   bool has_born_in_optimizer();
   std::int64_t steps_begun() const { return run_.steps_begun(); }
