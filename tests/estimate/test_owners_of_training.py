@@ -1,7 +1,7 @@
 """What closures, unusual optimizers, copies of models and DDP make is told for what it is.
 
-One script for each, under `estimate` and under `record`. Every storage that matters has a size that
-nothing else has; what it must be is known by hand.
+One script under `estimate` and under `record`. Every storage that matters has a size that nothing else
+has; what it must be is known by hand.
 """
 
 from __future__ import annotations
@@ -14,123 +14,136 @@ import pytest
 
 import tidemark
 
-GIVEN = """
+SCRIPT = """
 import copy, os, sys, torch
 from torch import nn
+from torch.optim.swa_utils import AveragedModel
+import torch.distributed as dist
 device = sys.argv[1]
-"""
 
-# Of 100 rows: the product is made outside of modules, the gradient is the weight's.
-CLOSURE = ("""
 class Layer(nn.Module):
-    def __init__(self):
+    def __init__(self, inner, outer):
         super().__init__()
-        self.weight = nn.Parameter(torch.ones(30, 70, device=device))
+        self.weight = nn.Parameter(torch.full((inner, outer), 0.01, device=device))
     def forward(self, x):
         return x @ self.weight
-layer = Layer()
-other = torch.ones(70, 11, device=device, requires_grad=True)
-optimizer = torch.optim.{optimizer}([*layer.parameters(), other], lr=0.1)
-inputs = torch.ones(100, 30, device=device)
-def closure():
-    optimizer.zero_grad()
-    loss = (layer(inputs) @ other).exp().sum()
-    loss.backward()
-    return loss
-for step in range(2):
-    optimizer.step(closure)
-""", {4 * 100 * 70: {"Activation"}, 4 * 100 * 11: {"Activation", "Temporary"}},
-    {4 * 100 * 70: "Layer"})
 
-UNUSUAL_OPTIMIZER = ("""
+def train_with_closure(make, rows, inner, outer, last):
+    # The product with `other` is made outside of modules.
+    layer = Layer(inner, outer)
+    other = torch.full((outer, last), 0.01, device=device, requires_grad=True)
+    optimizer = make([*layer.parameters(), other], lr=0.1)
+    inputs = torch.ones(rows, inner, device=device)
+    def closure():
+        optimizer.zero_grad()
+        loss = (layer(inputs) @ other).pow(2).mean()
+        loss.backward()
+        return loss
+    for step in range(2):
+        optimizer.step(closure)
+
+train_with_closure(torch.optim.SGD, 100, 30, 70, 11)
+train_with_closure(torch.optim.LBFGS, 101, 31, 71, 13)
+
 class Unusual(torch.optim.Optimizer):
     def __init__(self, parameters):
-        parameters = list(parameters)
-        super().__init__([dict(params=parameters, buffer=torch.zeros(1001, device=device))], {})
+        super().__init__([dict(params=list(parameters), buffer=torch.zeros(1001, device=device))], {})
         self.kept = {"momenta": [torch.zeros(1003, device=device)]}
         self.average = torch.zeros(1005, device=device)
     @torch.no_grad()
     def step(self, closure=None):
         for group in self.param_groups:
             for one in group["params"]:
-                self.state[one].setdefault("slow", torch.zeros(1007, device=device))
+                if "slow" not in self.state[one]:
+                    self.state[one]["slow"] = torch.zeros(1007, device=device)
                 one -= 0.1 * one.grad
-model = nn.Linear(8, 8).to(device)
-optimizer = Unusual(model.parameters())
-for step in range(2):
-    model(torch.ones(2, 8, device=device)).sum().backward()
-    optimizer.step()
-""", {4 * number: {"OptimizerState"} for number in (1001, 1003, 1005, 1007)}, {})
 
-COPIES = ("""
-from torch.optim.swa_utils import AveragedModel
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
-        self.first = nn.Linear(30, 70, bias=False)
+        self.first = nn.Linear(32, 72, bias=False)
     def forward(self, x):
         return self.first(x)
-model = Net().to(device)
-class Trainer:
-    def __init__(self):
-        self.teacher = copy.deepcopy(model)
-trainer = Trainer()
-average = AveragedModel(model)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(2):
-    model(torch.ones(2, 30, device=device)).sum().backward()
-    optimizer.step()
-    average.update_parameters(model)
-""", {4 * 30 * 70: {"Parameter", "Gradient", "Other"}}, {})
 
-DDP = ("""
-import torch.distributed as dist
-os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="29511")
+class Trainer:
+    def __init__(self, model):
+        self.teacher = copy.deepcopy(model)
+
+model = Net().to(device)
+trainer, average = Trainer(model), AveragedModel(model)
+optimizer = Unusual(model.parameters())
+for step in range(2):
+    model(torch.ones(2, 32, device=device)).sum().backward()
+    optimizer.step()
+
 dist.init_process_group("nccl" if device == "cuda" else "gloo", rank=0, world_size=1,
                         store=dist.HashStore())
-model = nn.parallel.DistributedDataParallel(nn.Linear(30, 70, bias=False).to(device))
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+parallel = nn.parallel.DistributedDataParallel(nn.Linear(33, 73, bias=False).to(device))
+optimizer = torch.optim.SGD(parallel.parameters(), lr=0.1)
 for step in range(3):
-    model(torch.ones(2, 30, device=device)).sum().backward()
+    parallel(torch.ones(2, 33, device=device)).sum().backward()
     optimizer.step()
     optimizer.zero_grad()
-""", {4 * 30 * 70: {"Parameter", "Gradient", "Communication"}}, {})
-
-SCRIPTS = {
-    "closure": (CLOSURE[0].replace("{optimizer}", "SGD"), *CLOSURE[1:]),
-    "solver": (CLOSURE[0].replace("{optimizer}", "LBFGS"), *CLOSURE[1:]),
-    "unusual optimizer": UNUSUAL_OPTIMIZER,
-    "copies": COPIES,
-    "buckets": DDP,
-}
+"""
+FLOAT = 4
 
 
-def tape_of(verb: str, folder: Path, text: str) -> tidemark.Tape:
-    (folder / "train.py").write_text(GIVEN + text)
+@pytest.fixture(scope="module", params=["estimate", "record"])
+def lives(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
+    """Of every storage: its floats, what it was in the end, whose, and the phase of its birth."""
+    verb, folder = request.param, tmp_path_factory.mktemp("owners")
+    (folder / "train.py").write_text(SCRIPT)
     device = "cuda" if verb == "estimate" else "cpu"
     done = subprocess.run(
         [sys.executable, "-m", "tidemark", verb, "--steps", "0", "--save", "run.tape", "train.py", device],
-        cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+        cwd=folder, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stderr
-    return tidemark.open(folder / "run.tape")
+    return lives_on(tidemark.open(folder / "run.tape"))
 
 
-def last_words(tape: tidemark.Tape) -> list[tuple[int, str, str]]:
-    """Bytes, category and owner of every storage, as the tape has them in the end."""
-    known: dict[int, tuple[int, str, str]] = {}
+def lives_on(tape: tidemark.Tape) -> list[list[str]]:
+    found: list[list[str]] = []
+    alive: dict[int, list[str]] = {}
     for event in tape.events:
-        if event.kind in (tidemark.Kind.Alloc, tidemark.Kind.Relabel):
-            bytes_before, _, owner = known.get(event.subject, (event.bytes, "", ""))
-            known[event.subject] = (bytes_before, event.category.name, event.scope or owner)
-    return list(known.values())
+        if event.kind == tidemark.Kind.Alloc:
+            alive[event.storage] = [str(event.bytes // FLOAT), event.category.name, event.scope,
+                                    event.phase.name]
+            found.append(alive[event.storage])
+        elif event.kind == tidemark.Kind.Relabel and event.storage in alive:
+            life = alive[event.storage]
+            life[1:3] = [event.category.name, event.scope or life[2]]
+    return found
 
 
-@pytest.mark.parametrize("verb", ["estimate", "record"])
-@pytest.mark.parametrize("name", SCRIPTS)
-def test_storages_are_what_they_are_for(tmp_path: Path, verb: str, name: str) -> None:
-    text, expected, owners = SCRIPTS[name]
-    words = last_words(tape_of(verb, tmp_path, text))
-    found = {size: {category for bytes_, category, _ in words if bytes_ == size} for size in expected}
-    assert found == expected
-    for size, owner in owners.items():
-        assert {scope for bytes_, _, scope in words if bytes_ == size} == {owner}
+def categories(lives: list[list[str]], floats: int, phase: str = "") -> set[str]:
+    return {life[1] for life in lives if life[0] == str(floats) and phase in ("", life[3])}
+
+
+@pytest.mark.parametrize(("rows", "inner", "outer", "last"), [(100, 30, 70, 11), (101, 31, 71, 13)])
+def test_a_closure_is_a_forward_and_a_backward(
+    lives: list[list[str]], rows: int, inner: int, outer: int, last: int
+) -> None:
+    """SGD, and LBFGS, which calls it many times."""
+    assert categories(lives, rows * outer, "Forward") == {"Activation"}  # in a module
+    assert categories(lives, rows * last, "Forward") == {"Activation"}  # outside of modules
+    assert not categories(lives, rows * outer, "Optimizer") | categories(lives, rows * last, "Optimizer")
+    assert "Gradient" in categories(lives, inner * outer)
+    owners = {life[2] for life in lives if life[0] == str(rows * outer) and life[3] == "Forward"}
+    assert len(owners) == 1 and owners != {""}
+
+
+@pytest.mark.parametrize("floats", [1001, 1003, 1005, 1007])
+def test_what_an_optimizer_holds_anywhere_is_its_state(lives: list[list[str]], floats: int) -> None:
+    assert categories(lives, floats) == {"OptimizerState"}
+
+
+def test_a_copy_of_a_model_is_other_and_has_a_name(lives: list[list[str]]) -> None:
+    owners = {life[2] for life in lives if life[:2] == [str(32 * 72), "Other"]}
+    assert owners == {"Trainer.teacher.first", "AveragedModel.module.first"}
+
+
+def test_buckets_are_for_communication(lives: list[list[str]]) -> None:
+    """Made twice: with the reducer, and when the order of the gradients is known."""
+    assert categories(lives, 33 * 73) >= {"Parameter", "Gradient", "Communication"}
+    of_bucket = [life for life in lives if life[:2] == [str(33 * 73), "Communication"]]
+    assert len(of_bucket) == 2

@@ -68,8 +68,10 @@ TEST(Verdict, DoesNotFitWhereTheRunWasLetRunOut) {
 
 TEST(Verdict, CannotTellWhatIsTooLargeOnlyWithoutTheCompiler) {
   const std::string uncompiled = "meta used.compile yes\n";
-  const std::string reason = "it does not fit uncompiled, and what torch.compile saves is not known";
-  for (const auto& [tensors, end] : {std::pair(10'001, "script"), std::pair(100, "out-of-memory")}) {
+  const std::string reason =
+      "it does not fit uncompiled, and what torch.compile saves is not known";
+  for (const auto& [tensors, end] :
+       {std::pair(10'001, "script"), std::pair(100, "out-of-memory")}) {
     const std::string meta = uncompiled + "meta run.ended " + end + "\n";
     const VerdictAnswer answer = find_verdict(run_of(tensors, meta));
     EXPECT_EQ(answer.verdict, Verdict::CannotTell) << end;

@@ -37,7 +37,8 @@ std::string find_later(const RunFacts& run) {
     return all + ", where the script failed on virtual GPUs: " + run.later_failure;
   const std::string which = all + ": validation, saving, longer batches (";
   if (run.further_seconds <= 0) return which + "--steps 0 runs to the script's end)";
-  return which + "it was ended " + format_duration(static_cast<std::int64_t>(run.further_seconds * 1e9)) +
+  return which + "it was ended " +
+         format_duration(static_cast<std::int64_t>(run.further_seconds * 1e9)) +
          " after the wanted steps; --further SECONDS gives it longer)";
 }
 

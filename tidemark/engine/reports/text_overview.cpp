@@ -62,8 +62,7 @@ void add_judgement(Page& page, const Overview& answer) {
   const Verdict verdict = answer.verdict->verdict;
   const bool is_too_much = verdict == Verdict::DoesNotFit ||
                            (verdict == Verdict::CannotTell && answer.verdict->is_uncompiled);
-  if (answer.run.out_of_memory && is_too_much)
-    add_out_of_memory(page, *answer.run.out_of_memory);
+  if (answer.run.out_of_memory && is_too_much) add_out_of_memory(page, *answer.run.out_of_memory);
   // What was seen before a failure is no budget of anything.
   if (verdict != Verdict::CannotTell || was_seen_through(answer.run))
     add_budget(page, *answer.verdict);

@@ -339,6 +339,10 @@ void Attribution::relabel(StorageKey key, Category category) {
   label(key, storages_[number].bytes, storages_[number].device, category);
 }
 
+void Attribution::take_gradient(StorageKey key) {
+  if (category_of(key) != Category::Communication) relabel(key, Category::Gradient);
+}
+
 // A peak inside a step saw new optimizer state as scratch: nobody could know better then.
 void Attribution::correct_peak(const Storage& storage) {
   const std::int64_t peak = peak_moment_[storage.device];

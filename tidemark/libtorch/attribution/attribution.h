@@ -67,6 +67,9 @@ class Attribution {
   // A module is called from outside of all others with this storage, which no gradient was recorded
   // for: what was made for it alone is the program's input.
   void take_input(StorageKey key);
+  // Autograd works on this storage as it gives a leaf its gradient: it is one, unless it is known
+  // to be for talking to other ranks, which happens there, too.
+  void take_gradient(StorageKey key);
   // The same storage has another size now.
   void set_bytes(StorageKey key, std::int64_t bytes);
   // Of a storage that counts; else nothing.

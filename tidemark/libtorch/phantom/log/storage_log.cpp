@@ -196,6 +196,12 @@ void StorageLog::take_input(StorageKey storage) {
   run_.attribution().take_input(storage);
 }
 
+void StorageLog::take_gradient(StorageKey storage) {
+  if (!storage || is_over_) return;
+  std::lock_guard lock(lock_);
+  run_.attribution().take_gradient(storage);
+}
+
 ScopeId StorageLog::module(const std::string& path) {
   std::lock_guard lock(lock_);
   const ScopeId scope = tape().tables().scope(path);

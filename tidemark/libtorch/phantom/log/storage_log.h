@@ -77,6 +77,8 @@ class StorageLog {
   void relabel(StorageKey storage, Category category, ScopeId scope = {});
   // A module is called with it from outside of all others.
   void take_input(StorageKey storage);
+  // Autograd works on it as it gives a leaf its gradient.
+  void take_gradient(StorageKey storage);
   void diagnose(std::string_view code, Severity severity, std::string where, std::string message);
   // What the tape says of the run as a whole.
   void set_meta(std::string_view key, std::string_view value);
