@@ -22,7 +22,8 @@ def main() -> int:
     options = replace(told, script=script, arguments=arguments, module=is_module)
     outcome = run_estimate(options, note=f"the report is of a process that the script started: "
                                          f"{Path(script).name}")
-    (folder / f"{os.getpid()}.tape").write_bytes(outcome.data)
+    if folder.exists():  # whoever started it may have ended before
+        (folder / f"{os.getpid()}.tape").write_bytes(outcome.data)
     tell(outcome.ending)
     return outcome.ending.exit_code
 

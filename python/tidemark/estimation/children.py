@@ -76,8 +76,8 @@ def runs_program(words: list[str]) -> bool:
 
 def largest_tape(folder: Path, own: bytes) -> bytes:
     """Of this process and those it started, the tape whose GPU holds most."""
-    tapes = [own, *(path.read_bytes() for path in sorted(folder.glob("*.tape")))]
-    return max(tapes, key=tensor_bytes)
+    children = [path.read_bytes() for path in sorted(folder.glob("*.tape"))]
+    return max([own, *children], key=tensor_bytes) if children else own
 
 
 def tensor_bytes(tape: bytes) -> int:
