@@ -223,6 +223,9 @@ PYBIND11_MODULE(_phantom, m) {
   });
   m.def("enter_optimizer", [] { storage_log()->begin_optimizer(); });
   m.def("leave_optimizer", [] { storage_log()->end_optimizer(); });
+  m.def("set_in_closure", [](bool in_closure) { storage_log()->set_in_closure(in_closure); });
+  m.def("set_communicating",
+        [](bool communicating) { storage_log()->set_communicating(communicating); });
   m.def("has_born_in_optimizer", [] { return storage_log()->has_born_in_optimizer(); });
   m.def("steps_done", [] { return storage_log()->steps_done(); });
   m.def("step", [] { return storage_log()->steps_begun(); });
@@ -234,6 +237,9 @@ PYBIND11_MODULE(_phantom, m) {
         [](const std::string& code, const std::string& where, const std::string& message) {
           storage_log()->diagnose(code, Severity::Warning, where, message);
         });
+  m.def("note", [](const std::string& code, const std::string& where, const std::string& message) {
+    storage_log()->diagnose(code, Severity::Note, where, message);
+  });
   // The line of the program that runs now: "train.py:12".
   m.def("current_source",
         [] { return storage_log()->describe(find_python_source(*storage_log())); });

@@ -236,6 +236,8 @@ void bind_tracker(py::module_& m) {
       .def("begin_optimizer", &Tracker::begin_optimizer)
       .def("end_optimizer", &Tracker::end_optimizer)
       .def_property_readonly("in_optimizer", &Tracker::in_optimizer)
+      .def("set_in_closure", &Tracker::set_in_closure)
+      .def("set_communicating", &Tracker::set_communicating)
       .def_property_readonly("steps_done", &Tracker::steps_done)
       .def("label", &label)
       .def("follow_gradient",
@@ -296,6 +298,7 @@ PYBIND11_MODULE(_recorder, m) {
   });
   m.def("current_backward", &current_backward);
   m.def("storage_key", [](std::uintptr_t cdata) { return key_of(storage_at(cdata)); });
+  m.def("set_compiling", &set_compiling);
   m.def("note_made", [](std::uintptr_t cdata) { note_made(storage_at(cdata)); });
   m.def("attach_cuda_trace", &attach_cuda_trace);
   bind_hook_tables(m);

@@ -21,15 +21,18 @@ void bind_run(py::module_& module) {
       module, "OutOfMemory", "The first request that the GPU could not meet.",
       field("device", &OutOfMemory::device), field("wanted_bytes", &OutOfMemory::wanted_bytes),
       field("allocated_bytes", &OutOfMemory::allocated_bytes), field("at", &OutOfMemory::at));
-  bind_struct<RunFacts>(module, "RunFacts", "What a tape says of the run it was written by.",
-                        field("kind", &RunFacts::kind), word("ended", &RunFacts::end, kRunEndCount),
-                        field("failure", &RunFacts::failure), field("steps", &RunFacts::steps),
-                        field("ops", &RunFacts::ops),
-                        field("wall_seconds", &RunFacts::wall_seconds),
-                        field("torch_version", &RunFacts::torch_version),
-                        field("rank", &RunFacts::rank), field("world_size", &RunFacts::world_size),
-                        field("gpu", &RunFacts::gpu), field("used_matmul", &RunFacts::used_matmul),
-                        field("out_of_memory", &RunFacts::out_of_memory));
+  bind_struct<RunFacts>(
+      module, "RunFacts", "What a tape says of the run it was written by.",
+      field("kind", &RunFacts::kind), word("ended", &RunFacts::end, kRunEndCount),
+      field("failure", &RunFacts::failure), field("steps", &RunFacts::steps),
+      field("ops", &RunFacts::ops), field("wall_seconds", &RunFacts::wall_seconds),
+      field("torch_version", &RunFacts::torch_version), field("rank", &RunFacts::rank),
+      field("world_size", &RunFacts::world_size), field("gpu", &RunFacts::gpu),
+      field("used_matmul", &RunFacts::used_matmul),
+      field("is_uncompiled", &RunFacts::is_uncompiled), field("optimizers", &RunFacts::optimizers),
+      field("further_seconds", &RunFacts::further_seconds),
+      field("later_failure", &RunFacts::later_failure),
+      field("out_of_memory", &RunFacts::out_of_memory));
 }
 
 }  // namespace
@@ -46,6 +49,8 @@ void bind_verdict(py::module_& module, TapeClass& tape) {
       field("reason", &VerdictAnswer::reason), field("gpu", &VerdictAnswer::gpu),
       field("device", &VerdictAnswer::device), field("tensor_bytes", &VerdictAnswer::tensor_bytes),
       field("budget_bytes", &VerdictAnswer::budget_bytes), field("budget", &VerdictAnswer::budget),
+      field("is_uncompiled", &VerdictAnswer::is_uncompiled),
+      field("is_partial", &VerdictAnswer::is_partial),
       field("diagnostics", &VerdictAnswer::diagnostics));
   add_reports(answer)
       .def_property_readonly("fits", &VerdictAnswer::fits)

@@ -76,6 +76,7 @@ class Category(enum.IntEnum):
     AutogradDetail = 14
     Workspace = 15
     Other = 16
+    Communication = 17
 
 class Phase(enum.IntEnum):
     Other = 0
@@ -575,6 +576,10 @@ class RunFacts(_Value):
     world_size: Final[int]
     gpu: Final[GpuFacts]
     used_matmul: Final[bool]
+    is_uncompiled: Final[bool]
+    optimizers: Final[int]
+    further_seconds: Final[float]
+    later_failure: Final[str]
     out_of_memory: Final[OutOfMemory | None]
 
 class BudgetItem(_Value):
@@ -592,6 +597,8 @@ class VerdictAnswer(_Answer):
     tensor_bytes: Final[int]
     budget_bytes: Final[int]
     budget: Final[list[BudgetItem]]
+    is_uncompiled: Final[bool]
+    is_partial: Final[bool]
     diagnostics: Final[Diagnostics]
 
 class VerdictsAnswer(_Answer):

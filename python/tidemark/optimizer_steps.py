@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import wraps
 from types import FrameType, FunctionType, MethodType, ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -35,11 +36,35 @@ class WantedSteps:
     def __init__(self, wanted: int) -> None:
         self._wanted = wanted
         self._made: WeakKeyDictionary[Optimizer, int] = WeakKeyDictionary()
+        self.optimizers = 0  # that have stepped
 
     def are_made(self, optimizer: Optimizer) -> bool:
         """Counts one more step of this optimizer; whether that was the last that is wanted."""
+        self.optimizers += optimizer not in self._made
         self._made[optimizer] = self._made.get(optimizer, 0) + 1
         return 0 < self._wanted <= min(self._made.values())
+
+
+def with_followed_closure(
+    set_in_closure: Callable[[bool], None], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
+    """The arguments of a step, `args` with the optimizer first, whose closure tells when it runs; None
+    for a step without one."""
+    closure = args[1] if len(args) > 1 else kwargs.get("closure")
+    if not callable(closure):
+        return None
+
+    @wraps(closure)
+    def followed(*given: Any, **named: Any) -> Any:
+        set_in_closure(True)
+        try:
+            return closure(*given, **named)
+        finally:
+            set_in_closure(False)
+
+    if len(args) > 1:
+        return (args[0], followed, *args[2:]), kwargs
+    return args, {**kwargs, "closure": followed}
 
 
 # Not state, whatever refers to them: their tensors are somebody else's.
@@ -47,15 +72,26 @@ _NOT_OPENED = (nn.Module, Optimizer, ModuleType, FunctionType, MethodType, type)
 
 
 def state_tensors(optimizer: Optimizer) -> list[torch.Tensor]:
-    """Every tensor that can be reached from the optimizer's state, but for what it optimizes."""
+    """Every tensor that can be reached from the optimizer's state, or is held in its groups and
+    attributes, but for what it optimizes."""
     parameters = [one for group in optimizer.param_groups for one in group["params"]]
     gradients = [one.grad for one in parameters if one.grad is not None]
     others = {id(tensor) for tensor in (*parameters, *gradients)}
     found = [one for state in optimizer.state.values() for one in _tensors_below(state)]
+    found += _tensors_below(_held_besides(optimizer), opens_objects=False)
     return [one for one in found if id(one) not in others]
 
 
-def _tensors_below(value: Any) -> Iterator[torch.Tensor]:
+def _held_besides(optimizer: Optimizer) -> list[Any]:
+    """What an optimizer keeps elsewhere than in its state: in its groups, and as attributes."""
+    of_groups = [value for group in optimizer.param_groups
+                 for name, value in group.items() if name != "params"]
+    own = [value for name, value in vars(optimizer).items()
+           if name not in ("state", "param_groups", "defaults")]
+    return of_groups + own
+
+
+def _tensors_below(value: Any, *, opens_objects: bool = True) -> Iterator[torch.Tensor]:
     """In containers and in the attributes of objects, however deep; each object is opened once."""
     opened: set[int] = set()
     waiting = [value]
@@ -71,5 +107,5 @@ def _tensors_below(value: Any) -> Iterator[torch.Tensor]:
             waiting.extend(one.values())
         elif isinstance(one, (list, tuple, set, frozenset, deque)):
             waiting.extend(one)
-        else:
+        elif opens_objects:
             waiting.extend(getattr(one, "__dict__", {}).values())

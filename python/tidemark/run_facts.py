@@ -6,7 +6,7 @@ import sys
 import sysconfig
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tidemark.user_script import StepsDone, script_traceback
@@ -17,12 +17,14 @@ LONGEST = 2000  # characters; an error's message may be a whole page
 
 @dataclass(frozen=True)
 class Ending:
-    """How a run ended, in the words of the tape: "script" is by itself, "steps" that we ended it."""
+    """How a run ended, in the words of the tape: "script" is by itself, "steps" that it was ended
+    after the wanted steps, by us or by an error of what comes later."""
 
     how: str = "script"
     failure: str = ""  # the error in one line
     source: str = ""  # its place: "train.py:12"
     traceback: str = ""
+    exit_code: int = 0  # that Python gives the program
 
     @property
     def failed(self) -> bool:
@@ -38,12 +40,20 @@ def ending_of(error: BaseException | None) -> Ending:
     if isinstance(error, SystemExit):
         is_text = not isinstance(error.code, int)
         text = str(error.code) if is_text else f"the script ended with exit code {error.code}"
-        return Ending("error", text, place_of(error), text + "\n")
+        return Ending("error", text, place_of(error), text + "\n", 1 if is_text else error.code)
     how = "interrupted" if isinstance(error, KeyboardInterrupt) else "error"
     if is_out_of_memory(error):
         how = "out-of-memory"
     line = traceback.format_exception_only(error)[-1].strip().split("\n")[0]
-    return Ending(how, line, place_of(error), script_traceback(error))
+    code = INTERRUPTED if how == "interrupted" else 1
+    return Ending(how, line, place_of(error), script_traceback(error), code)
+
+
+def after_steps(ending: Ending) -> Ending:
+    """The same where the wanted steps had been made: an error there takes nothing away from them."""
+    if ending.how == "interrupted":
+        return Ending("steps")
+    return replace(ending, how="steps") if ending.how == "error" else ending
 
 
 def tell(ending: Ending) -> None:
@@ -54,6 +64,10 @@ def tell(ending: Ending) -> None:
     elif ending.failed:
         sys.stderr.write(ending.traceback)
         print("tidemark: the script failed; what was known up to then follows", file=sys.stderr)
+    elif ending.failure:
+        sys.stderr.write(ending.traceback)
+        print("tidemark: the script failed after the wanted steps; the report is of these",
+              file=sys.stderr)
 
 
 def is_out_of_memory(error: BaseException) -> bool:
@@ -92,12 +106,14 @@ def start_facts(kind: str, rank: int, world_size: int) -> dict[str, object]:
             "run.world_size": world_size}
 
 
-def end_facts(ending: Ending, steps: int, wall_seconds: float) -> dict[str, object]:
+def end_facts(ending: Ending, steps: int, optimizers: int,
+              wall_seconds: float) -> dict[str, object]:
     facts: dict[str, object] = {"run.ended": ending.how, "run.steps": steps,
+                                "run.optimizers": optimizers,
                                 "run.wall_seconds": f"{wall_seconds:.3f}"}
-    if ending.failed:
+    if ending.failure:
         where = f" ({ending.source})" if ending.source else ""
-        facts["run.failure"] = ending.failure[:LONGEST].rstrip(".") + where
+        facts["run.failure" if ending.failed else "run.later_failure"] = ending.failure[:LONGEST].rstrip(".") + where
     return facts
 
 

@@ -26,7 +26,7 @@ def estimate(*words: str) -> tuple[int, dict[str, Any]]:
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_an_example_runs_two_steps_and_fits(name: str) -> None:
     ranks = ["--world-size", "8"] if name == "train_ddp" else []
-    code, facts = estimate(*ranks, str(EXAMPLES / f"{name}.py"))
+    code, facts = estimate("--steps", "2", *ranks, str(EXAMPLES / f"{name}.py"))
     assert (code, facts["verdict"], facts["fits"], facts["run"]["steps"]) == (0, "fits", True, 2)
     device = facts["peak"]["devices"][0]
     assert device["device"] == "cuda:0"

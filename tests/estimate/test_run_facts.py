@@ -33,7 +33,7 @@ def meta_of(folder: Path, text: str, *flags: str) -> dict[str, str]:
 
 def test_a_run_that_we_ended_says_so_and_what_it_ran_on(tmp_path: Path) -> None:
     meta = meta_of(tmp_path, TRAIN.replace("STEPS", "5"), "--gpu", "t4", "--gpus", "2",
-                   "--world-size", "4", "--rank", "3")
+                   "--world-size", "4", "--rank", "3", "--steps", "2")
     assert meta["run.kind"] == "estimate"
     assert (meta["run.ended"], meta["run.steps"]) == ("steps", "2")
     assert meta["run.torch"] == torch.__version__

@@ -66,6 +66,29 @@ TEST(Verdict, DoesNotFitWhereTheRunWasLetRunOut) {
   EXPECT_EQ(answer.verdict, Verdict::DoesNotFit);
 }
 
+TEST(Verdict, CannotTellWhatIsTooLargeOnlyWithoutTheCompiler) {
+  const std::string uncompiled = "meta used.compile yes\n";
+  const std::string reason =
+      "it does not fit uncompiled, and what torch.compile saves is not known";
+  for (const auto& [tensors, end] :
+       {std::pair(10'001, "script"), std::pair(100, "out-of-memory")}) {
+    const std::string meta = uncompiled + "meta run.ended " + end + "\n";
+    const VerdictAnswer answer = find_verdict(run_of(tensors, meta));
+    EXPECT_EQ(answer.verdict, Verdict::CannotTell) << end;
+    EXPECT_EQ(answer.reason, reason);
+    EXPECT_TRUE(answer.is_uncompiled);
+  }
+  const VerdictAnswer fits = find_verdict(run_of(5'000, uncompiled + "meta run.ended script\n"));
+  EXPECT_EQ(fits.verdict, Verdict::Fits);
+  EXPECT_EQ(fits.reason, "");
+  EXPECT_TRUE(fits.is_uncompiled);
+}
+
+TEST(Verdict, IsOfAPartWhereTheRunWasEnded) {
+  EXPECT_TRUE(find_verdict(run_of(100, "meta run.ended steps\n")).is_partial);
+  EXPECT_FALSE(find_verdict(run_of(100)).is_partial);
+}
+
 TEST(Verdict, CannotTellWhatFailedOrWasStoppedOrNeverSaidHowItEnded) {
   const std::vector<std::pair<std::string, std::string>> runs = {
       {"meta run.ended error\nmeta run.failure \"ValueError: no\"\n", "ValueError: no"},

@@ -251,13 +251,17 @@ Overview small_overview() {
                                  .device = "cuda:0",
                                  .tensor_bytes = 7,
                                  .budget_bytes = 9,
-                                 .budget = {{"tensors", 9, Evidence::Modelled, "the peak"}}};
+                                 .budget = {{"tensors", 9, Evidence::Modelled, "the peak"}},
+                                 .is_partial = true};
   answer.run = {.kind = "estimate",
                 .end = RunEnd::Steps,
                 .steps = 2,
+                .optimizers = 1,
                 .ops = 10,
                 .wall_seconds = 1.5,
                 .torch_version = "2.13.0",
+                .further_seconds = 2.5,
+                .later_failure = "ValueError: no",
                 .out_of_memory = OutOfMemory{"cuda:0", 3, 6, {}}};
   answer.not_covered = {"saving"};
   answer.events = 9;
@@ -281,6 +285,8 @@ TEST(JsonReport, TheOverviewHoldsTheThreeAnswersAndTheDiagnosticsOnce) {
     "device": "cuda:0",
     "tensor_bytes": 7,
     "budget_bytes": 9,
+    "uncompiled": false,
+    "partial": true,
     "gpu": {"name": "Small", "memory_bytes": 8, "capability": "9.0"},
     "budget": [
       {"name": "tensors", "bytes": 9, "evidence": "modelled", "reason": "the peak"}
@@ -290,7 +296,10 @@ TEST(JsonReport, TheOverviewHoldsTheThreeAnswersAndTheDiagnosticsOnce) {
     "kind": "estimate",
     "ended": "steps",
     "failure": null,
+    "later_failure": "ValueError: no",
     "steps": 2,
+    "optimizers": 1,
+    "further_seconds": 2.5,
     "ops": 10,
     "wall_seconds": 1.5,
     "torch_version": "2.13.0",

@@ -13,6 +13,7 @@ from tidemark.run_facts import tell
 from tidemark.script_options import take_output_for
 from tidemark.tape_saving import check_can_save, refusal
 
+RANK_VARIABLES = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 # Of the verdict. Nobody can tell: the run is as good as not made.
 EXIT_CODES = {"fits": 0, "tight": 0, "does not fit": 1, "cannot tell": COULD_NOT_RUN}
 
@@ -35,6 +36,9 @@ def main(arguments: list[str]) -> int:
         print(f"tidemark: {error}", file=sys.stderr)
         return COULD_NOT_RUN
     tell(outcome.ending)
+    if outcome.ending.failure in (f"KeyError: {name!r}" for name in RANK_VARIABLES):
+        print("  hint: torchrun sets it: --world-size N runs the script as one rank of N",
+              file=sys.stderr)
     if outcome.unsaved:
         print(f"tidemark: {outcome.unsaved}", file=sys.stderr)
     return show(outcome.report(options.top, options.depth), options, output)

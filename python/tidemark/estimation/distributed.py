@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from typing import Any
 
+from tidemark.estimation.ranks import tell_world
 from tidemark.virtual_cuda.library import library
 from tidemark.virtual_cuda.patches import Patches
 
 
-def set_environment(world_size: int, rank: int, gpus: int) -> None:
-    """The variables torchrun sets. One rank sets none, as a plain `python train.py`."""
-    if world_size == 1:
-        return
-    local = rank % max(gpus, 1)
-    values = {
-        "WORLD_SIZE": world_size, "RANK": rank, "LOCAL_RANK": local,
-        "LOCAL_WORLD_SIZE": min(world_size, max(gpus, 1)), "GROUP_RANK": rank // max(gpus, 1),
-        "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500", "TORCHELASTIC_RUN_ID": "tidemark",
-    }
-    os.environ.update({name: str(value) for name, value in values.items()})
+def place_in_world(told: dict[str, Any]) -> tuple[int, int]:
+    """Rank and size, by what init_process_group was told, else by the variables of a launcher."""
+    rank, size = told.get("rank", -1), told.get("world_size", -1)
+    return (rank if rank >= 0 else int(os.environ.get("RANK", 0)),
+            size if size > 0 else int(os.environ.get("WORLD_SIZE", 1)))
 
 
-def patch_distributed(patches: Patches, world_size: int, rank: int) -> None:
+def patch_distributed(patches: Patches) -> None:
     import torch.distributed as dist
 
     if not dist.is_available():
@@ -32,14 +28,11 @@ def patch_distributed(patches: Patches, world_size: int, rank: int) -> None:
     init, new_group = dist.init_process_group, dist.new_group
 
     def init_process_group(backend: Any = None, *args: Any, **kwargs: Any) -> None:
-        kept = {name: kwargs[name] for name in ("timeout", "group_name") if name in kwargs}
-        init(
-            "fake",
-            store=FakeStore(),
-            rank=kwargs.get("rank", -1) if kwargs.get("rank", -1) >= 0 else rank,
-            world_size=kwargs.get("world_size", -1) if kwargs.get("world_size", -1) > 0 else world_size,
-            **kept,
-        )
+        told = inspect.signature(init).bind(backend, *args, **kwargs).arguments
+        kept = {name: told[name] for name in ("timeout", "group_name") if name in told}
+        rank, world_size = place_in_world(told)
+        init("fake", store=FakeStore(), rank=rank, world_size=world_size, **kept)
+        tell_world(rank, world_size)
         assert dist.group.WORLD is not None
         library().answer_collectives(dist.group.WORLD.group_name)
 
@@ -59,7 +52,7 @@ def patch_distributed(patches: Patches, world_size: int, rank: int) -> None:
 
     def scatter_object_list(output: list[Any], inputs: Any = None, *_: Any, **__: Any) -> None:
         if inputs:
-            output[0] = inputs[rank]
+            output[0] = inputs[dist.get_rank()]
 
     answers = {
         "init_process_group": init_process_group,

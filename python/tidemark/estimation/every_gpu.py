@@ -1,4 +1,4 @@
-"""`--gpu all`: one run for each compute capability, one verdict for each GPU of the catalogue."""
+"""`--gpu all`: one run for each compute capability, one verdict for each GPU whose memory is known."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ from pathlib import Path
 import tidemark
 from tidemark.estimation.options import EstimateOptions
 from tidemark.gpus import CATALOGUE, Gpu
+
+
+# Of the others a table would promise more than they have.
+KNOWN = {name: gpu for name, gpu in CATALOGUE.items() if not gpu.is_nominal}
 
 
 def estimate_on_every_gpu(options: EstimateOptions) -> tidemark.VerdictsAnswer:
@@ -32,14 +36,14 @@ def estimate_on_every_gpu(options: EstimateOptions) -> tidemark.VerdictsAnswer:
 def by_capability() -> list[list[str]]:
     """Names of GPUs that CUDA treats alike; the one with the most memory first."""
     groups: dict[tuple[int, int], list[str]] = {}
-    for name, gpu in CATALOGUE.items():
+    for name, gpu in KNOWN.items():
         groups.setdefault((gpu.major, gpu.minor), []).append(name)
     return [sorted(names, key=lambda name: -CATALOGUE[name].memory_bytes)
             for names in groups.values()]
 
 
 def sorted_names() -> list[str]:
-    return sorted(CATALOGUE, key=lambda name: CATALOGUE[name].memory_bytes)
+    return sorted(KNOWN, key=lambda name: CATALOGUE[name].memory_bytes)
 
 
 def facts_of(gpu: Gpu) -> tidemark.GpuFacts:
@@ -58,11 +62,14 @@ def run_on(gpu: str, options: EstimateOptions, tape: Path) -> tidemark.Tape:
 
 def flags_of(options: EstimateOptions) -> list[str]:
     """All but the GPU and the report, as the command takes them."""
-    flags = ["--gpus", str(options.gpus), "--world-size", str(options.world_size),
-             "--rank", str(options.rank), "--steps", str(options.steps),
+    flags = ["--gpus", str(options.gpus), "--rank", str(options.rank),
+             "--steps", str(options.steps),
+             "--further", str(options.further),
              "--on-value", options.on_value, "--oom", options.oom]
     if options.host_memory is not None:
         flags += ["--host-memory", str(options.host_memory)]
+    if options.is_rank:
+        flags += ["--world-size", str(options.world_size)]
     if not options.cuda_choices:
         flags.append("--no-cuda-choices")
     if options.module:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from tidemark.estimation.answer import Estimate, EstimateError
-from tidemark.estimation.options import EstimateOptions
+from tidemark.estimation.options import EstimateOptions, further_seconds, gpus_for, wanted_steps
 from tidemark.gpus import DEFAULT_GPU, Gpu, find_gpu
 from tidemark.tape_saving import check_can_save
 
@@ -49,10 +49,11 @@ def estimate(
     function: Callable[..., Any],
     *arguments: Any,
     gpu: str | Gpu = DEFAULT_GPU,
-    gpus: int = 1,
-    world_size: int = 1,
+    gpus: int | None = None,
+    world_size: int | None = None,
     rank: int = 0,
-    steps: int = 2,
+    steps: int | None = None,
+    further: float | None = None,
     save: str | os.PathLike[str] = "",
     on_value: str = "plausible",
     oom: str = "continue",
@@ -70,9 +71,12 @@ def estimate(
         raise EstimateError("tidemark.estimate was called while the function's own module was being "
                             'imported (put the call under `if __name__ == "__main__":`)')
     options = EstimateOptions(
-        gpu=gpu if isinstance(gpu, Gpu) else find_gpu(gpu), gpus=gpus, world_size=world_size,
-        rank=rank, steps=steps, save=os.fspath(save), on_value=on_value, oom=oom,
-        host_memory=host_memory, top=top, quiet=True,
+        gpu=gpu if isinstance(gpu, Gpu) else find_gpu(gpu),
+        gpus=gpus_for(world_size or 1) if gpus is None else gpus,
+        world_size=1 if world_size is None else world_size, is_rank=world_size is not None,
+        rank=rank, steps=wanted_steps(steps), further=further_seconds(steps, further),
+        save=os.fspath(save), on_value=on_value, oom=oom, host_memory=host_memory, top=top,
+        quiet=True,
     )
     check(options)
     check_can_save(options.save)
@@ -86,8 +90,8 @@ def check(options: EstimateOptions) -> None:
         raise ValueError(f"oom is continue or raise, not {options.oom!r}")
     if not 0 <= options.rank < options.world_size:
         raise ValueError(f"rank {options.rank} is not in a world of {options.world_size}")
-    if options.gpus < 1 or options.steps < 0:
-        raise ValueError("gpus must be at least 1, steps must not be negative")
+    if options.gpus < 1 or options.steps < 0 or options.further < 0:
+        raise ValueError("gpus must be at least 1, steps and further must not be negative")
 
 
 def main_file() -> str:

@@ -28,7 +28,7 @@ def main() -> None:
     job: Job = pickle.loads(Path(question).read_bytes())
     try:
         outcome = run_estimate(job.options, lambda: call(job))
-        told = Told(outcome.data, outcome.ending.traceback)
+        told = Told(outcome.data, outcome.ending.traceback if outcome.ending.failed else "")
     except (RuntimeError, OSError) as error:
         told = Told(b"", str(error))
     Path(answer).write_bytes(pickle.dumps(told))

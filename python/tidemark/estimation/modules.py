@@ -14,6 +14,7 @@ from torch import nn
 from torch.utils.weak import WeakIdKeyDictionary
 
 from tidemark.estimation.labels import label, label_tensors
+from tidemark.module_copies import ModuleCopies
 from tidemark.module_names import ModuleNames, wrapped_by
 from tidemark.virtual_cuda.library import library
 from tidemark.virtual_cuda.patches import Patches
@@ -28,15 +29,27 @@ class ModuleCalls:
         self._names = ModuleNames()
         self._hooked = WeakIdKeyDictionary()  # parameters
         self._patches = Patches()
+        self._copies = ModuleCopies()
+        self._named: weakref.WeakSet[nn.Module] = weakref.WeakSet()
 
     def watch(self) -> None:
         library().watch_modules(self._name_tree, self._take_inputs)
         watched = library().watched_module_call(nn.Module._call_impl)
         self._patches.set(nn.Module, "_call_impl", watched)
+        self._copies.start()
 
     def stop(self) -> None:
+        self._copies.stop()
         self._patches.restore()
         library().unwatch_modules()
+
+    def label_copies(self) -> None:
+        """Copies that are not called: whoever keeps them, they are no parameters of the training."""
+        for root in self._copies.take_new(self._named.__contains__):
+            for path, module in self._names.name_tree(root):
+                scope = library().scope(path)
+                own = [*module.parameters(recurse=False), *module.buffers(recurse=False)]
+                label(own, "Other", scope)
 
     @staticmethod
     def _take_inputs(inputs: Any) -> None:
@@ -46,6 +59,7 @@ class ModuleCalls:
         """Names every module below, anew where it was a root of its own before."""
         for path, module in self._names.name_tree(root):
             scope = library().scope(path)
+            self._named.add(module)
             library().remember_module(module, NO_SCOPE if wrapped_by(module) else scope)
             weakref.finalize(module, library().forget_module, id(module)).atexit = False
             for parameter in module.parameters(recurse=False):
@@ -53,6 +67,7 @@ class ModuleCalls:
                 self._hook(parameter)
             for buffer in module.buffers(recurse=False):
                 label(buffer, "Buffer", scope)
+        self.label_copies()
 
     def _hook(self, parameter: nn.Parameter) -> None:
         """Gradients of plain parameters are known as such where they arise; those of sharded or

@@ -6,6 +6,7 @@ import argparse
 import sys
 from dataclasses import dataclass, field
 
+from tidemark.estimation.launchers import module_of, processes_of
 from tidemark.gpus import CATALOGUE, DEFAULT_GPU, Gpu, find_gpu
 from tidemark.host_memory import parse_size
 from tidemark.script_options import (
@@ -24,6 +25,7 @@ examples:
   tidemark estimate --gpu all train.py            on which GPU does it fit?
   tidemark estimate --steps 5 --save run.tape train.py
   tidemark estimate --world-size 8 train_ddp.py   as rank 0 of 8
+  tidemark estimate torchrun --nproc-per-node 8 train_ddp.py
   tidemark estimate -m mypackage.train --lr 1e-4  a module
 
 The script's own output goes to standard error, the report to standard output.
@@ -33,6 +35,8 @@ interrupted, or never touched a GPU.
 
 
 EVERY_GPU = "all"
+FURTHER_SECONDS = 10.0
+GPUS_OF_A_NODE = 8
 
 
 @dataclass
@@ -44,7 +48,9 @@ class EstimateOptions:
     gpus: int = 1
     world_size: int = 1
     rank: int = 0
+    is_rank: bool = False  # it was said: the script gets the variables of a launcher
     steps: int = 2
+    further: float = 0.0  # seconds
     save: str = ""
     json: bool = False
     quiet: bool = False
@@ -56,6 +62,30 @@ class EstimateOptions:
     depth: int = 3
     detail: str = "brief"  # of the text
     every_gpu: bool = False
+
+
+def gpus_for(ranks: int) -> int:
+    """Those of one node."""
+    return min(ranks, GPUS_OF_A_NODE)
+
+
+def wanted_steps(steps: int | None) -> int:
+    """Two where nothing is said: the second has what the first step of an optimizer made."""
+    return 2 if steps is None else steps
+
+
+def further_seconds(steps: int | None, further: float | None) -> float:
+    """Who names the steps wants no more than these."""
+    if further is not None:
+        return further
+    return FURTHER_SECONDS if steps is None else 0.0
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not value >= 0:
+        raise argparse.ArgumentTypeError("must not be negative")
+    return value
 
 
 def _positive(text: str) -> int:
@@ -91,14 +121,20 @@ def make_parser() -> argparse.ArgumentParser:
     )
     known = ", ".join(CATALOGUE)
     parser.add_argument("--gpu", type=_gpu, default=CATALOGUE[DEFAULT_GPU], metavar="NAME",
-                        help=f"{known}, a .json file, or all for a table of these (default {DEFAULT_GPU})")
-    parser.add_argument("--gpus", type=_positive, default=1, metavar="N",
-                        help="GPUs the script sees (default 1)")
-    parser.add_argument("--world-size", type=_positive, default=1, metavar="N",
-                        help="ranks of the distributed job; nothing is sent")
+                        help=f"{known}, an amount of memory (24GB, rtx4090:48GB), a .json file, or all "
+                             f"for a table of these (default {DEFAULT_GPU})")
+    parser.add_argument("--gpus", type=_positive, default=None, metavar="N",
+                        help="GPUs the script sees (default 1; the ranks of a node, at most 8, where "
+                             "there are several)")
+    parser.add_argument("--world-size", type=_positive, default=None, metavar="N",
+                        help="ranks of the distributed job, as torchrun would start it; nothing is sent")
     parser.add_argument("--rank", type=count, default=0, metavar="R", help="which rank to be")
-    parser.add_argument("--steps", type=count, default=2, metavar="K",
-                        help="optimizer steps to run, 0 = to the script's end (default 2)")
+    parser.add_argument("--steps", type=count, default=None, metavar="K",
+                        help="end after K optimizer steps, 0 = at the script's end (default: after 2, "
+                             f"and up to {FURTHER_SECONDS:.0f} seconds more)")
+    parser.add_argument("--further", type=_seconds, default=None, metavar="SECONDS",
+                        help="after the steps let the script go on for so long, to its end if that "
+                             "comes before")
     parser.add_argument("--save", default="", metavar="FILE.tape",
                         help="write the tape as it goes; FILE.txt is its text form, at the end")
     parser.add_argument("--quiet", action="store_true", help="no progress line")
@@ -121,12 +157,20 @@ def make_parser() -> argparse.ArgumentParser:
 def parse_options(arguments: list[str]) -> EstimateOptions:
     parser = make_parser()
     parsed = parser.parse_args(arguments)
-    if parsed.rank >= parsed.world_size:
+    is_rank = parsed.world_size is not None
+    if is_rank and parsed.rank >= parsed.world_size:
         parser.error(f"--rank {parsed.rank} is not below --world-size {parsed.world_size}")
+    if module := None if parsed.module else module_of(parsed.script):
+        parsed.script, parsed.module = module, True
+    processes = processes_of(parsed.script, parsed.arguments) if parsed.module else 1
+    parsed.gpus = parsed.gpus or gpus_for(parsed.world_size or processes)
+    parsed.world_size = parsed.world_size or 1
     if note := note_on_flags(parser, parsed.script, parsed.arguments):
         print(f"tidemark: note: {note}", file=sys.stderr)
     every_gpu = parsed.gpu is None
     if every_gpu and parsed.save:
         parser.error("--save keeps the tape of one run, and --gpu all makes several")
     parsed.gpu = parsed.gpu or CATALOGUE[DEFAULT_GPU]
-    return EstimateOptions(**take_report(parsed), every_gpu=every_gpu)
+    parsed.further = further_seconds(parsed.steps, parsed.further)
+    parsed.steps = wanted_steps(parsed.steps)
+    return EstimateOptions(**take_report(parsed), every_gpu=every_gpu, is_rank=is_rank)

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tidemark._engine import Overview, read_bytes
-from tidemark.estimation.distributed import patch_distributed, set_environment
+from tidemark.estimation.children import largest_tape, patch_children
+from tidemark.estimation.distributed import patch_distributed
 from tidemark.estimation.faults import told_faults
 from tidemark.estimation.options import EstimateOptions
 from tidemark.estimation.progress import Progress
+from tidemark.estimation.ranks import Ranks, environment_of
 from tidemark.host_memory import default_budget
 from tidemark.run_facts import (
     Ending,
+    after_steps,
     end_facts,
     ending_of,
     gpu_facts,
@@ -23,6 +30,9 @@ from tidemark.run_facts import (
 from tidemark.user_script import run_script
 from tidemark.virtual_cuda import close_gpus, library, open_gpus
 from tidemark.virtual_cuda.patches import Patches
+
+if TYPE_CHECKING:
+    from tidemark.estimation.steps import OptimizerSteps
 
 # For these CUDA's libraries take room of their own: cuBLAS, cuDNN, kernels of attention.
 OPERATORS_THAT_MATTER = {
@@ -49,10 +59,29 @@ class Outcome:
         return read_bytes(self.data, "estimate").report(top=top, depth=depth)
 
 
-def run_estimate(options: EstimateOptions, program: Callable[[], None] | None = None) -> Outcome:
-    """Opens the GPUs, runs the script (or `program` instead), closes them; lets no error of it out."""
+def run_estimate(options: EstimateOptions, program: Callable[[], None] | None = None,
+                 note: str = "") -> Outcome:
+    """Runs the script (or `program` instead) on virtual GPUs; lets no error of it out.
+
+    The outcome is that of the process that needs most: the script's own, or one that it started.
+    """
+    with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
+        own = run_here(options, program, Path(folder), note)
+        largest = largest_tape(Path(folder), own.data)
+    if largest == own.data:
+        return own
+    if options.save:
+        read_bytes(largest, options.save).save(options.save)
+    return replace(own, data=largest)
+
+
+def run_here(options: EstimateOptions, program: Callable[[], None] | None, folder: Path,
+             note: str) -> Outcome:
+    """Opens the GPUs, runs the program in this process, closes them."""
     started = time.monotonic()
-    set_environment(options.world_size, options.rank, options.gpus)
+    if options.is_rank:
+        os.environ.update(environment_of(options.rank, options.world_size,
+                                         min(options.world_size, options.gpus)))
     open_gpus(
         options.gpu,
         options.gpus,
@@ -62,31 +91,47 @@ def run_estimate(options: EstimateOptions, program: Callable[[], None] | None = 
         save=options.save,
         host_memory=default_budget() if options.host_memory is None else options.host_memory,
     )
+    from tidemark.ddp_buckets import DdpBuckets
     from tidemark.estimation.modules import ModuleCalls
     from tidemark.estimation.steps import OptimizerSteps
 
     write_meta(library().set_meta, known_before(options))
     progress = Progress(options.steps, options.quiet)
-    steps = OptimizerSteps(options.steps, progress.step)
     modules = ModuleCalls()
+    steps = OptimizerSteps(options.steps, options.further, progress.step, modules.label_copies)
+    buckets = DdpBuckets(library().set_communicating)
     patches = Patches()
     try:
-        patch_distributed(patches, options.world_size, options.rank)
+        if note:
+            library().note("child-process", "", note)
+        if options.gpu.is_nominal:
+            library().note("nominal-memory", "", f"the memory of {options.gpu.name} is what the box "
+                                                 "says; its driver reports a little less")
+        patch_distributed(patches)
+        Ranks(options.rank).patch(patches)
+        patch_children(patches, options, folder)
         steps.watch()
         modules.watch()
+        buckets.start()
         progress.start()
+        script = program or (
+            lambda: run_script(options.script, options.arguments, options.module))
         with told_faults():
-            ending = ending_of(error_of(
-                program or (lambda: run_script(options.script, options.arguments, options.module))
-            ))
+            ending = ending_of(error_of(lambda: steps.run(script)))
+        if steps.are_made:
+            ending = after_steps(ending)
+        further = steps.further_seconds
     finally:
+        buckets.stop()
         modules.stop()
         steps.stop()
         progress.stop()
         patches.restore()
         close_gpus()
     wall = time.monotonic() - started
-    write_meta(library().set_meta, known_after(ending, steps.done, wall, options.gpus))
+    write_meta(library().set_meta, known_after(ending, steps, wall, options.gpus))
+    if ending.how == "steps":
+        write_meta(library().set_meta, {"run.further_seconds": f"{further:.3f}"})
     data = library().finish()
     problem = library().save_problem()
     unsaved = (f"{options.save}: cannot write: {problem}; the tape ends there, the report does not"
@@ -109,9 +154,10 @@ def known_before(options: EstimateOptions) -> dict[str, object]:
         gpu.name, gpu.memory_bytes, (gpu.major, gpu.minor), options.gpus)
 
 
-def known_after(ending: Ending, steps: int, wall: float, gpus: int) -> dict[str, object]:
+def known_after(ending: Ending, steps: OptimizerSteps, wall: float, gpus: int) -> dict[str, object]:
     births = sum(library().counters(gpu)["births"] for gpu in range(gpus))
-    facts = end_facts(ending, steps, wall) | {"run.ops": library().ops(), "used.gpu": births > 0}
+    facts = end_facts(ending, steps.done, steps.optimizers, wall)
+    facts |= {"run.ops": library().ops(), "used.gpu": births > 0}
     for name, operators in OPERATORS_THAT_MATTER.items():
         facts[f"used.{name}"] = library().has_called(operators)
     first = library().out_of_memory()

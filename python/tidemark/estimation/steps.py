@@ -1,4 +1,4 @@
-"""Follows optimizers: phases, categories, and the end after the wanted number of steps."""
+"""Follows optimizers: phases, categories, and the end some time after the wanted steps."""
 
 from __future__ import annotations
 
@@ -11,18 +11,32 @@ from torch.optim.optimizer import (
     register_optimizer_step_pre_hook,
 )
 
+from tidemark.estimation.deadline import Deadline
 from tidemark.estimation.labels import label
-from tidemark.optimizer_steps import WantedSteps, state_tensors, steps_under_way
+from tidemark.optimizer_steps import (
+    WantedSteps,
+    state_tensors,
+    steps_under_way,
+    with_followed_closure,
+)
 from tidemark.user_script import StepsDone
 from tidemark.virtual_cuda.library import library
 
 
 class OptimizerSteps:
-    """Ends the script when every optimizer that steps has made `wanted` steps; 0 never does."""
+    """Ends the script when every optimizer that steps has made `wanted` steps; 0 never does.
 
-    def __init__(self, wanted: int, on_step: Callable[[int], None]) -> None:
+    With `further_seconds` it may go on for so long: what comes after training is often its peak.
+    """
+
+    def __init__(self, wanted: int, further_seconds: float, on_step: Callable[[int], None],
+                 label_copies: Callable[[], None]) -> None:
         self._wanted = WantedSteps(wanted)
+        self._further_seconds = further_seconds
         self._on_step = on_step
+        self._label_copies = label_copies
+        self._deadline = Deadline(StepsDone)
+        self.are_made = False  # the wanted ones
         self._handles: list[Any] = []
         self._labelled: WeakKeyDictionary[Optimizer, tuple[int, int]] = WeakKeyDictionary()
 
@@ -30,6 +44,22 @@ class OptimizerSteps:
     def done(self) -> int:
         """Training steps: a forward begins one, the optimizer's step ends it."""
         return int(library().steps_done())
+
+    @property
+    def optimizers(self) -> int:
+        return self._wanted.optimizers
+
+    @property
+    def further_seconds(self) -> float:
+        """How long the script went on after the wanted steps."""
+        return self._deadline.seconds
+
+    def run(self, program: Callable[[], None]) -> None:
+        """Runs it; raises StepsDone where it was ended."""
+        try:
+            program()
+        finally:
+            self._deadline.stop()
 
     def watch(self) -> None:
         self._handles = [
@@ -42,14 +72,17 @@ class OptimizerSteps:
             handle.remove()
         self._handles = []
 
-    def _before(self, optimizer: Optimizer, *_: Any) -> None:
+    def _before(self, optimizer: Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self._labelled.get(optimizer) != sizes_of(optimizer):
             for group in optimizer.param_groups:
                 for parameter in group["params"]:
                     label(parameter, "Parameter")
                     label(parameter.grad, "Gradient")
-        if steps_under_way() == 1:
-            library().enter_optimizer()
+        self._label_copies()
+        if steps_under_way() > 1:
+            return None
+        library().enter_optimizer()
+        return with_followed_closure(library().set_in_closure, args, kwargs)
 
     def _after(self, optimizer: Optimizer, *_: Any) -> None:
         if library().has_born_in_optimizer() or self._labelled.get(optimizer) != sizes_of(optimizer):
@@ -59,8 +92,14 @@ class OptimizerSteps:
             return
         library().leave_optimizer()
         self._on_step(self.done)
-        if self._wanted.are_made(optimizer):
+        if self._wanted.are_made(optimizer) and not self.are_made:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        self.are_made = True
+        if self._further_seconds <= 0:
             raise StepsDone
+        self._deadline.start(self._further_seconds)
 
 
 def sizes_of(optimizer: Optimizer) -> tuple[int, int]:

@@ -15,8 +15,11 @@ from typing import Any
 import torch
 from torch import nn, optim
 
+from tidemark.ddp_buckets import DdpBuckets
+from tidemark.module_copies import ModuleCopies
 from tidemark.module_names import ModuleNames, wrapped_by
-from tidemark.optimizer_steps import state_tensors, steps_under_way
+from tidemark.optimizer_steps import state_tensors, steps_under_way, with_followed_closure
+from tidemark.recording.compiler import hear_compiler
 from tidemark.recording.gpu_births import hear_gpus
 from tidemark.recording.hook_tables import GlobalHooks
 from tidemark.recording.library import _recorder, inner_tensors
@@ -59,6 +62,8 @@ class Follower:
         self._hooks = GlobalHooks()
         self._resizes = ResizeFollower(tracker)
         self._made = MadeStorages()
+        self._buckets = DdpBuckets(tracker.set_communicating)
+        self._copies = ModuleCopies()
         self._sharded = ShardedGradients(self._hooked, self._gradient_hook)
         self._has_told_end = False
 
@@ -83,6 +88,9 @@ class Follower:
         self._hooks.after_step(self.after_step)
         self._resizes.start()
         self._made.start()
+        if not self._as_pytorch:
+            self._buckets.start()
+            self._copies.start()
         hear_gpus(self._tell_unheard)
 
     def stop(self) -> None:
@@ -90,6 +98,8 @@ class Follower:
         self.calls.stop()
         self._resizes.stop()
         self._made.stop()
+        self._buckets.stop()
+        self._copies.stop()
         self._sharded.stop()
         self._hooks.remove()
         hooked = list(self._hooked.values())
@@ -142,6 +152,7 @@ class Follower:
 
     def _prepare(self, module: nn.Module) -> None:
         """Before a call that is not as usual: one of a new module, or after an end that was lost."""
+        hear_compiler()
         known = self.followed(module)
         if not known.is_labelled:
             self._label_tree(module)
@@ -195,6 +206,15 @@ class Follower:
         self.label_module(module, hook_gradients=True)
         for one in [module] if self._sharded.meet(module) else module.modules():
             self.followed(one).is_labelled = True
+        self._label_copies()
+
+    def _label_copies(self) -> None:
+        """Copies that are not called: whoever keeps them, they are no parameters of the training."""
+        for root in self._copies.take_new(lambda module: id(module) in self._modules):
+            for path, module in self.names.name_tree(root):
+                self.tracker.set_owner(path)
+                self.label([*module.parameters(recurse=False), *module.buffers(recurse=False)], "Other")
+        self.tracker.set_owner("")
 
     def label_module(self, module: nn.Module, *, hook_gradients: bool) -> None:
         """Labels parameters, their gradients and buffers."""
@@ -224,17 +244,21 @@ class Follower:
     def label_optimizer(self, optimizer: optim.Optimizer) -> None:
         self.label(state_tensors(optimizer), "OptimizerState")
 
-    def before_step(self, optimizer: optim.Optimizer, *_: Any) -> None:
+    def before_step(self, optimizer: optim.Optimizer, args: Any = (), kwargs: Any = None) -> Any:
         if not self.tracker.is_running:
-            return
+            return None
         try:
             if steps_under_way() > 1:
-                return
+                return None
             self._in_step = True
             self.calls.set_wary(True)
+            self._label_copies()
             self.tracker.begin_optimizer()
+            if not self._as_pytorch:
+                return with_followed_closure(self.tracker.set_in_closure, args, kwargs or {})
         except Exception as problem:
             self._give_up(problem)
+        return None
 
     def after_step(self, optimizer: optim.Optimizer, *_: Any) -> None:
         if self.tracker.is_orphan:

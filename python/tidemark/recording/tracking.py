@@ -56,6 +56,7 @@ class Tracking:
             _recorder.set_hidden_folders(hidden_folders(Path(torch.__file__).parent))
         self._tracker = _recorder.Tracker(tape=str(self.path), operators=operators, source=source)
         self._follower = Follower(self._tracker, self._meet, as_pytorch=False)
+        self.end_after(0)
         self._depth = 0
         self._started = 0.0
         self._tape: tidemark.Tape | None = None
@@ -91,7 +92,8 @@ class Tracking:
             # A GPU's allocator cannot be listened to while it fails; its tensors are still here.
             self._tracker.capture_out_of_memory(*told_by_gpu(ending.failure))
         self._follower.stop()
-        known = end_facts(ending, self.steps, time.monotonic() - self._started) | real_gpu_facts()
+        seconds = time.monotonic() - self._started
+        known = end_facts(ending, self.steps, self._wanted.optimizers, seconds) | real_gpu_facts()
         write_meta(self._tracker.set_meta, known)
         self._close_tape()
         if self._oom == "report" and ran_out:
@@ -161,14 +163,18 @@ class Tracking:
 
     def on_step(self, action: Callable[[int], None]) -> None:
         """Calls this after every optimizer step, with the number of training steps so far."""
-        self._follower.on_step = lambda optimizer: action(self.steps)
+        def count(optimizer: optim.Optimizer) -> None:
+            self._wanted.are_made(optimizer)
+            action(self.steps)
+
+        self._follower.on_step = count
 
     def end_after(self, steps: int) -> None:
         """Raises StepsDone when every optimizer that steps has made so many; 0 never does."""
-        wanted = WantedSteps(steps)
+        self._wanted = WantedSteps(steps)
 
         def count(optimizer: optim.Optimizer) -> None:
-            if wanted.are_made(optimizer):
+            if self._wanted.are_made(optimizer):
                 raise StepsDone
 
         self._follower.on_step = count

@@ -31,6 +31,7 @@ def _eager_module_compile(module: torch.nn.Module, *args: Any, **kwargs: Any) ->
 
 
 def _note_compile() -> None:
+    library().set_meta("used.compile", "yes")
     library().diagnose("compile-ignored", library().current_source(),
                        "torch.compile was left out, the program ran eagerly: compiled, its peak "
                        "may be lower")

@@ -6,6 +6,7 @@
 
 #include "tidemark/engine/analyses/run_facts.h"
 #include "tidemark/engine/analyses/verdict.h"
+#include "tidemark/engine/base/units.h"
 
 namespace tidemark {
 namespace {
@@ -29,13 +30,22 @@ bool is_about_the_run(const std::string& key) {
          key.starts_with("used.");
 }
 
+// What a run that was ended after its steps cannot know.
+std::string find_later(const RunFacts& run) {
+  const std::string all = "everything after step " + std::to_string(run.steps.value_or(0));
+  if (!run.later_failure.empty())
+    return all + ", where the script failed on virtual GPUs: " + run.later_failure;
+  const std::string which = all + ": validation, saving, longer batches (";
+  if (run.further_seconds <= 0) return which + "--steps 0 runs to the script's end)";
+  return which + "it was ended " +
+         format_duration(static_cast<std::int64_t>(run.further_seconds * 1e9)) +
+         " after the wanted steps; --further SECONDS gives it longer)";
+}
+
 std::vector<std::string> find_not_covered(const RunFacts& run) {
   std::vector<std::string> sentences;
   if (run.kind.empty()) return sentences;
-  if (run.end == RunEnd::Steps)
-    sentences.push_back(
-        "everything after step " + std::to_string(run.steps.value_or(0)) +
-        ": validation, saving, longer batches (--steps 0 runs to the script's end)");
+  if (run.end == RunEnd::Steps) sentences.push_back(find_later(run));
   if (run.end == RunEnd::Script && run.steps == 0)
     sentences.push_back("training: the script ended without a step of an optimizer");
   return sentences;

@@ -64,6 +64,7 @@ RunFacts find_run_facts(const Tape& tape) {
   run.end = end_named(meta.text("run.ended"));
   run.failure = meta.text("run.failure");
   run.steps = meta.number<std::int64_t>("run.steps");
+  run.optimizers = meta.count("run.optimizers");
   run.ops = meta.count("run.ops");
   run.wall_seconds = meta.number<double>("run.wall_seconds").value_or(0);
   run.torch_version = meta.text("run.torch");
@@ -71,6 +72,9 @@ RunFacts find_run_facts(const Tape& tape) {
   run.world_size = meta.count("run.world_size", 1);
   run.gpu = {meta.text("gpu.name"), meta.count("gpu.memory_bytes"), meta.text("gpu.capability")};
   run.used_matmul = meta.text("used.matmul") == "yes";
+  run.is_uncompiled = meta.text("used.compile") == "yes";
+  run.further_seconds = meta.number<double>("run.further_seconds").value_or(0);
+  run.later_failure = meta.text("run.later_failure");
   run.out_of_memory = out_of_memory_of(tape, meta);
   return run;
 }

@@ -59,9 +59,13 @@ std::string why_nobody_can_tell(const RunFacts& run, const DevicePeak* device) {
   }
 }
 
+bool is_too_much(const VerdictAnswer& answer, RunEnd end) {
+  return end == RunEnd::OutOfMemory || answer.tensor_bytes > answer.gpu.memory_bytes;
+}
+
 Verdict weigh(const VerdictAnswer& answer, RunEnd end) {
-  if (end == RunEnd::OutOfMemory || answer.tensor_bytes > answer.gpu.memory_bytes)
-    return Verdict::DoesNotFit;
+  if (is_too_much(answer, end))
+    return answer.is_uncompiled ? Verdict::CannotTell : Verdict::DoesNotFit;
   if (!answer.reason.empty()) return Verdict::CannotTell;
   return answer.budget_bytes > answer.gpu.memory_bytes ? Verdict::Tight : Verdict::Fits;
 }
@@ -80,7 +84,11 @@ std::optional<VerdictAnswer> judge(const RunFacts& run, const PeakAnswer& peak) 
     for (const BudgetItem& item : answer.budget)
       answer.budget_bytes = add_saturating(answer.budget_bytes, item.bytes);
   }
+  answer.is_uncompiled = run.is_uncompiled;
+  answer.is_partial = run.end == RunEnd::Steps;
   answer.reason = why_nobody_can_tell(run, device);
+  if (answer.reason.empty() && is_too_much(answer, run.end))
+    answer.reason = "it does not fit uncompiled, and what torch.compile saves is not known";
   answer.verdict = weigh(answer, run.end);
   if (answer.verdict != Verdict::CannotTell) answer.reason.clear();
   return answer;

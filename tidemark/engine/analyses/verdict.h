@@ -1,7 +1,8 @@
 // Will it fit? The peak of the tensors, what else the GPU must hold, and the GPU's memory.
 //
 // The verdict is never surer than what was measured: it fits only where the whole budget does, it
-// does not fit only where the tensors alone are too much, and what lies between is tight.
+// does not fit only where the tensors alone are too much, and what lies between is tight. What is
+// too large without torch.compile may still fit with it: nobody can tell.
 #pragma once
 
 #include <optional>

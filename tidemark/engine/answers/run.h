@@ -40,13 +40,18 @@ struct RunFacts {
   std::string kind;  // "estimate", "record"; empty for other tapes
   RunEnd end = RunEnd::Unknown;
   std::string failure;                // the last line of what was raised, with its place
-  std::optional<std::int64_t> steps;  // optimizer steps that were made
+  std::optional<std::int64_t> steps;  // that an optimizer's step has ended
+  std::int64_t optimizers = 0;        // that have stepped; 0 where the tape does not say
   std::int64_t ops = 0;
   double wall_seconds = 0;
   std::string torch_version;
   std::int64_t rank = 0, world_size = 1;
   GpuFacts gpu;
-  bool used_matmul = false;  // so cuBLAS took its workspaces
+  bool used_matmul = false;    // so cuBLAS took its workspaces
+  bool is_uncompiled = false;  // torch.compile was left out: what it was given ran eagerly
+  // Of a run that was ended after its steps: how long it was let run on, and what it then raised.
+  double further_seconds = 0;
+  std::string later_failure;
   std::optional<OutOfMemory> out_of_memory;
   bool operator==(const RunFacts&) const = default;
 };

@@ -15,7 +15,7 @@ enum class Verdict : std::uint8_t {
   Fits,        // the whole budget fits
   Tight,       // the tensors fit, the whole budget does not
   DoesNotFit,  // the tensors alone are more than the GPU has, or it ran out
-  CannotTell,  // the run failed, was interrupted, or never touched a GPU
+  CannotTell,  // the run failed, was interrupted, never touched a GPU, or is too large uncompiled
 };
 inline constexpr std::size_t kVerdictCount = 4;
 std::string_view name_of(Verdict verdict);
@@ -42,6 +42,8 @@ struct VerdictAnswer {
   std::int64_t tensor_bytes = 0;   // its peak
   std::int64_t budget_bytes = 0;   // the sum of the items
   std::vector<BudgetItem> budget;  // empty where no device was touched
+  bool is_uncompiled = false;      // torch.compile was left out, and may lower the peak
+  bool is_partial = false;         // the run was ended before the script's own end
   Diagnostics diagnostics;
 
   // Tight counts as fitting; no value where nobody can tell.

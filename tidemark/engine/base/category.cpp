@@ -22,7 +22,8 @@ constexpr std::array<std::string_view, kCategoryCount> kCategoryNames = {"Unknow
                                                                          "ReduceScatter",
                                                                          "AutogradDetail",
                                                                          "Workspace",
-                                                                         "Other"};
+                                                                         "Other",
+                                                                         "Communication"};
 
 constexpr std::array<std::string_view, kPhaseCount> kPhaseNames = {"other", "forward", "backward",
                                                                    "recompute", "optimizer"};

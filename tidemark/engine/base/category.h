@@ -29,8 +29,9 @@ enum class Category : std::uint8_t {
   AutogradDetail,
   Workspace,
   Other,
+  Communication,
 };
-inline constexpr std::size_t kCategoryCount = 17;
+inline constexpr std::size_t kCategoryCount = 18;
 
 enum class Phase : std::uint8_t { Other, Forward, Backward, Recompute, Optimizer };
 inline constexpr std::size_t kPhaseCount = 5;

@@ -42,7 +42,11 @@ void write_run(JsonWriter& json, const RunFacts& run) {
   json.member_if_known("kind", run.kind);
   json.member("ended", name_of(run.end));
   json.member_if_known("failure", run.failure);
+  json.member_if_known("later_failure", run.later_failure);
   json.member_if_known("steps", run.steps.value_or(-1));
+  json.member("optimizers", run.optimizers);
+  json.key("further_seconds");
+  json.real(run.further_seconds);
   json.member("ops", run.ops);
   json.key("wall_seconds");
   json.real(run.wall_seconds);

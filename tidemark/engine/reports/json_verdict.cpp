@@ -38,6 +38,10 @@ void write_answer(JsonWriter& json, const VerdictAnswer& answer) {
   json.member_if_known("device", answer.device);
   json.member("tensor_bytes", answer.tensor_bytes);
   json.member("budget_bytes", answer.budget_bytes);
+  json.key("uncompiled");
+  json.boolean(answer.is_uncompiled);
+  json.key("partial");
+  json.boolean(answer.is_partial);
   write_gpu(json, answer.gpu);
   write_budget(json, answer.budget);
 }

@@ -26,11 +26,20 @@ std::string seconds_words(double seconds) {
   return format_duration(static_cast<std::int64_t>(seconds * 1e9));
 }
 
+// A step goes from a forward to the end of an optimizer's step: two optimizers that take turns make
+// two of every batch, and what comes after the last one may have begun another.
+std::string steps_words(const Overview& answer) {
+  const std::int64_t done = answer.run.steps.value_or(answer.steps);
+  std::string words = counted(done, "step");
+  if (answer.run.optimizers > 1) words += " of " + counted(answer.run.optimizers, "optimizer");
+  if (answer.steps > done) words += " and the begin of another";
+  return words;
+}
+
 // "2 steps, 9 812 events, 2 835 operators in 5.60 s, torch 2.13.0, rank 0 of 8; model: gpt"
 void add_run(Page& page, const Overview& answer) {
   const RunFacts& run = answer.run;
-  std::string facts =
-      counted(run.steps.value_or(answer.steps), "step") + ", " + counted(answer.events, "event");
+  std::string facts = steps_words(answer) + ", " + counted(answer.events, "event");
   if (run.ops > 0) facts += ", " + counted(run.ops, "operator");
   if (run.wall_seconds > 0) facts += " in " + seconds_words(run.wall_seconds);
   if (!run.torch_version.empty()) facts += ", torch " + printable(run.torch_version);
@@ -42,13 +51,21 @@ void add_run(Page& page, const Overview& answer) {
   page.paragraph(facts, 0, 0, Ink::Dim);
 }
 
+// What it did can be judged, whatever the judgement.
+bool was_seen_through(const RunFacts& run) {
+  return run.end == RunEnd::Script || run.end == RunEnd::Steps || run.end == RunEnd::OutOfMemory;
+}
+
 void add_judgement(Page& page, const Overview& answer) {
   if (!answer.verdict) return;
   add_verdict(page, *answer.verdict);
-  if (answer.run.out_of_memory && answer.verdict->verdict == Verdict::DoesNotFit)
-    add_out_of_memory(page, *answer.run.out_of_memory);
+  const Verdict verdict = answer.verdict->verdict;
+  const bool is_too_much = verdict == Verdict::DoesNotFit ||
+                           (verdict == Verdict::CannotTell && answer.verdict->is_uncompiled);
+  if (answer.run.out_of_memory && is_too_much) add_out_of_memory(page, *answer.run.out_of_memory);
   // What was seen before a failure is no budget of anything.
-  if (answer.verdict->verdict != Verdict::CannotTell) add_budget(page, *answer.verdict);
+  if (verdict != Verdict::CannotTell || was_seen_through(answer.run))
+    add_budget(page, *answer.verdict);
   page.gap();
 }
 
@@ -62,10 +79,11 @@ void add_not_covered(Page& page, const Overview& answer) {
 // What to ask of the tape, by what the reader will want to know.
 std::string next_words(const Overview& answer, const std::string& tape) {
   const Verdict verdict = answer.verdict ? answer.verdict->verdict : Verdict::Fits;
-  if (verdict == Verdict::CannotTell && answer.run.end != RunEnd::Unknown)
-    return answer.run.end == RunEnd::Script || answer.run.end == RunEnd::Steps
-               ? "put the model and its batches on \"cuda\", then estimate again"
-               : "mend what stopped the script, then estimate again";
+  if (verdict == Verdict::CannotTell && answer.run.end != RunEnd::Unknown) {
+    if (!was_seen_through(answer.run)) return "mend what stopped the script, then estimate again";
+    if (answer.verdict->device.empty())
+      return "put the model and its batches on \"cuda\", then estimate again";
+  }
   if (tape.empty())
     return (answer.run.kind.empty() ? "save the tape as run.tape" : "add --save run.tape") +
            std::string(", then: tidemark peak run.tape --full");

@@ -1,4 +1,6 @@
 // The verdict in words, and the budget it stands on.
+#include <algorithm>
+
 #include "tidemark/engine/base/utf8.h"
 #include "tidemark/engine/reports/layout.h"
 #include "tidemark/engine/reports/table.h"
@@ -18,7 +20,8 @@ std::string sentence_of(const Page& page, const VerdictAnswer& answer) {
   const std::string of_all = " of " + page.bytes(capacity);
   switch (answer.verdict) {
     case Verdict::Fits:
-      return "Fits on " + gpu + ": needs " + page.bytes(answer.budget_bytes) + of_all + ", " +
+      return "Fits on " + gpu + (answer.is_uncompiled ? ", even uncompiled" : "") + ": needs " +
+             page.bytes(answer.budget_bytes) + of_all + ", " +
              page.bytes(capacity - answer.budget_bytes) + " left.";
     case Verdict::Tight:
       return "TIGHT on " + gpu + ": the tensors fit (" + page.bytes(answer.tensor_bytes) + of_all +
@@ -32,6 +35,16 @@ std::string sentence_of(const Page& page, const VerdictAnswer& answer) {
              page.bytes(answer.tensor_bytes - capacity) + " too much.";
     default: return "Cannot tell whether it fits on " + gpu + ": " + printable(answer.reason) + ".";
   }
+}
+
+// What the verdict does not stand on; nothing where there is none to trust.
+std::string caveat_of(const VerdictAnswer& answer) {
+  if (answer.verdict == Verdict::CannotTell || answer.verdict == Verdict::DoesNotFit) return "";
+  std::string words;
+  if (answer.verdict == Verdict::Tight && answer.is_uncompiled)
+    words += " This is without torch.compile, which may need less.";
+  if (answer.is_partial) words += " The script's end was not reached: see \"not covered\".";
+  return words;
 }
 
 Ink ink_of(Verdict verdict) {
@@ -48,7 +61,19 @@ void add_verdict(Page& page, const VerdictAnswer& answer) {
   std::string sentence = sentence_of(page, answer);
   // An error's own words may end with a full stop.
   if (sentence.ends_with("..")) sentence.pop_back();
-  page.paragraph(sentence, 0, 0, ink_of(answer.verdict));
+  page.paragraph(sentence + caveat_of(answer), 0, 0, ink_of(answer.verdict));
+}
+
+// Of a table whose rows have no room for them.
+void add_caveats(Page& page, const std::vector<VerdictAnswer>& gpus) {
+  const auto any = [&](bool VerdictAnswer::*fact) {
+    return std::any_of(gpus.begin(), gpus.end(),
+                       [&](const VerdictAnswer& one) { return one.*fact; });
+  };
+  if (any(&VerdictAnswer::is_uncompiled))
+    page.paragraph("torch.compile was left out: compiled, it may need less.", 2, 2);
+  if (any(&VerdictAnswer::is_partial))
+    page.paragraph("The script's end was not reached: --further SECONDS gives it longer.", 2, 2);
 }
 
 void add_out_of_memory(Page& page, const OutOfMemory& first) {
@@ -88,6 +113,7 @@ std::string text_report(const VerdictsAnswer& answer, const TextStyle& style) {
     table.add({one.gpu.name, page.bytes(one.gpu.memory_bytes), page.bytes(one.tensor_bytes),
                page.bytes(one.budget_bytes), std::string(name_of(one.verdict))});
   table.draw(page);
+  add_caveats(page, answer.gpus);
   add_notes(page, answer.diagnostics);
   return page.take();
 }

@@ -290,12 +290,13 @@ Phase Attribution::phase_now(const Thread& thread, std::uint8_t flags) const {
     return thread.recomputing || (rules_.recompute_by_grad_mode && grad_mode) ? Phase::Recompute
                                                                               : Phase::Backward;
   if (thread.modules_open > 0) return Phase::Forward;
-  if (thread.in_optimizer) return Phase::Optimizer;
+  if (thread.in_optimizer && !thread.in_closure) return Phase::Optimizer;
   return has_steps_ || !rules_.knows_steps ? Phase::Forward : Phase::Other;
 }
 
 // What an optimizer makes is scratch until its step is over and its state can be looked at.
 Category Attribution::category_now(const Thread& thread, std::uint8_t flags) const {
+  if (thread.communicating) return Category::Communication;
   if (flags & kOfGradient) return Category::Gradient;
   switch (phase_now(thread, flags)) {
     case Phase::Forward:
@@ -336,6 +337,10 @@ void Attribution::relabel(StorageKey key, Category category) {
   const StorageNumber number = index_.find(key);
   if (number == KeyIndex::kNone) return;
   label(key, storages_[number].bytes, storages_[number].device, category);
+}
+
+void Attribution::take_gradient(StorageKey key) {
+  if (category_of(key) != Category::Communication) relabel(key, Category::Gradient);
 }
 
 // A peak inside a step saw new optimizer state as scratch: nobody could know better then.
@@ -390,8 +395,16 @@ void Attribution::begin_optimizer(std::uint32_t thread) {
   born_in_optimizer_ = 0;
   ++optimizer_steps_;
 }
-void Attribution::end_optimizer(std::uint32_t thread) { this->thread(thread).in_optimizer = false; }
+void Attribution::end_optimizer(std::uint32_t thread) {
+  this->thread(thread).in_optimizer = this->thread(thread).in_closure = false;
+}
 bool Attribution::in_optimizer(std::uint32_t thread) { return this->thread(thread).in_optimizer; }
+void Attribution::set_in_closure(std::uint32_t thread, bool in_closure) {
+  this->thread(thread).in_closure = in_closure;
+}
+void Attribution::set_communicating(std::uint32_t thread, bool communicating) {
+  this->thread(thread).communicating = communicating;
+}
 void Attribution::set_recomputing(std::uint32_t thread, bool recomputing) {
   this->thread(thread).recomputing = recomputing;
 }

@@ -67,6 +67,9 @@ class Attribution {
   // A module is called from outside of all others with this storage, which no gradient was recorded
   // for: what was made for it alone is the program's input.
   void take_input(StorageKey key);
+  // Autograd works on this storage as it gives a leaf its gradient: it is one, unless it is known
+  // to be for talking to other ranks, which happens there, too.
+  void take_gradient(StorageKey key);
   // The same storage has another size now.
   void set_bytes(StorageKey key, std::int64_t bytes);
   // Of a storage that counts; else nothing.
@@ -87,6 +90,10 @@ class Attribution {
   bool in_optimizer(std::uint32_t thread);
   // Whether something that was born since the last begin_optimizer() is alive.
   bool has_born_in_optimizer() const { return born_in_optimizer_ > 0; }
+  // What a step's closure does is a forward and a backward, as anywhere else.
+  void set_in_closure(std::uint32_t thread, bool in_closure);
+  // What is made is for talking to other ranks.
+  void set_communicating(std::uint32_t thread, bool communicating);
   void set_recomputing(std::uint32_t thread, bool recomputing);
   void set_creates_graph(std::uint32_t thread, bool creates_graph);
   void set_modules_open(std::uint32_t thread, int count);
@@ -135,7 +142,8 @@ class Attribution {
     std::vector<StorageNumber> inside, outside;  // born, not yet counted
     std::int64_t optimizer_since = 0;
     int modules_open = 0;
-    bool in_optimizer = false, recomputing = false, creates_graph = false;
+    bool in_optimizer = false, in_closure = false, communicating = false;
+    bool recomputing = false, creates_graph = false;
     bool is_engine = true;  // nothing was born here but in backwards
   };
 

@@ -193,6 +193,16 @@ void Run::end_optimizer(std::uint32_t thread) {
   if (tape_) tape_->end_optimizer();
 }
 
+void Run::set_in_closure(std::uint32_t thread, bool in_closure) {
+  attribution_.settle(thread);
+  attribution_.set_in_closure(thread, in_closure);
+}
+
+void Run::set_communicating(std::uint32_t thread, bool communicating) {
+  attribution_.settle(thread);
+  attribution_.set_communicating(thread, communicating);
+}
+
 void Run::start(bool count_at_birth) {
   is_running_ = true;
   if (tape_) tape_->open_again();

@@ -69,6 +69,10 @@ class Run {
   void begin_optimizer(std::uint32_t thread);
   // Ends the training step; the next begins with the next forward.
   void end_optimizer(std::uint32_t thread);
+  // Inside an optimizer's step: the closure that it was given runs, or has run.
+  void set_in_closure(std::uint32_t thread, bool in_closure);
+  // Between the two, what this thread makes is for talking to other ranks.
+  void set_communicating(std::uint32_t thread, bool communicating);
   bool awaits_step() const { return tape_ && awaits_step_; }
   std::int64_t steps_begun() const { return steps_begun_; }
   std::int64_t steps_done() const { return steps_begun_ - (awaits_step_ ? 0 : 1); }

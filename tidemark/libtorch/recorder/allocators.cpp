@@ -18,6 +18,8 @@ StorageKey key_of_pointer(const void* context) {
   return static_cast<StorageKey>(reinterpret_cast<std::uintptr_t>(context));
 }
 
+thread_local bool t_compiles = false;
+
 // What a noted allocator stands in front of, and its device. Other threads allocate and free while
 // it is set, so it is atomic; PyTorch's own table of allocators is read without any order.
 class Noted : public c10::Allocator {
@@ -88,7 +90,8 @@ class NotedMetaAllocator final : public Noted {
   c10::DataPtr allocate(std::size_t bytes) override {
     c10::DataPtr pointer = inner()->allocate(bytes);
     Recorder& recorder = Recorder::instance();
-    if (!recorder.is_recording() || pointer.get_context() != nullptr || bytes == 0) return pointer;
+    if (!recorder.is_recording() || pointer.get_context() != nullptr || bytes == 0 || t_compiles)
+      return pointer;
     c10::DataPtr named = name(pointer.device());
     recorder.note_birth(key_of_pointer(named.get_context()), static_cast<std::int64_t>(bytes),
                         device());
@@ -153,6 +156,8 @@ void remove_allocators() {
   remove(c10::kCPU, g_cpu_allocator);
   remove(c10::kMeta, g_meta_allocator);
 }
+
+void set_compiling(bool compiles) { t_compiles = compiles; }
 
 StorageKey key_of(const c10::StorageImpl& storage) {
   return key_of_pointer(storage.data_ptr().get_context());

@@ -204,6 +204,16 @@ void Tracker::end_optimizer() {
   if (run_.awaits_step()) Recorder::instance().await_step();
 }
 
+void Tracker::set_in_closure(bool in_closure) {
+  const Quiet quiet;
+  run_.set_in_closure(this_thread().id, in_closure);
+}
+
+void Tracker::set_communicating(bool communicating) {
+  const Quiet quiet;
+  run_.set_communicating(this_thread().id, communicating);
+}
+
 std::int64_t Tracker::steps_done() {
   const Quiet quiet;
   return run_.steps_done();

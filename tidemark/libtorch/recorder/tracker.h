@@ -62,6 +62,8 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
   void begin_optimizer();
   void end_optimizer();
   bool in_optimizer();
+  void set_in_closure(bool in_closure);
+  void set_communicating(bool communicating);
   // Training steps that an optimizer's step has ended.
   std::int64_t steps_done();
 

@@ -110,7 +110,7 @@ void label_gradient(const at::Tensor& tensor) {
   if (!is_phantom(tensor) || !tensor.has_storage()) return;
   const StorageRecord* record = record_of(tensor);
   StorageLog* log = record ? storage_log(record->session) : nullptr;
-  if (log) log->relabel(record->key, Category::Gradient);
+  if (log) log->take_gradient(record->key);
 }
 
 at::Tensor make_phantom(c10::Storage storage, caffe2::TypeMeta dtype, const TensorLayout& layout) {

@@ -164,6 +164,19 @@ void StorageLog::end_optimizer() {
   in_optimizer_ = false;
 }
 
+void StorageLog::set_in_closure(bool in_closure) {
+  if (is_over_) return;
+  std::lock_guard lock(lock_);
+  run_.set_in_closure(this_thread(), in_closure);
+  in_optimizer_ = !in_closure;
+}
+
+void StorageLog::set_communicating(bool communicating) {
+  if (is_over_) return;
+  std::lock_guard lock(lock_);
+  run_.set_communicating(this_thread(), communicating);
+}
+
 bool StorageLog::has_born_in_optimizer() {
   std::lock_guard lock(lock_);
   return run_.attribution().has_born_in_optimizer();
@@ -181,6 +194,12 @@ void StorageLog::take_input(StorageKey storage) {
   if (!storage || is_over_) return;
   std::lock_guard lock(lock_);
   run_.attribution().take_input(storage);
+}
+
+void StorageLog::take_gradient(StorageKey storage) {
+  if (!storage || is_over_) return;
+  std::lock_guard lock(lock_);
+  run_.attribution().take_gradient(storage);
 }
 
 ScopeId StorageLog::module(const std::string& path) {

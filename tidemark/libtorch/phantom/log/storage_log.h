@@ -68,6 +68,8 @@ class StorageLog {
   // The optimizer's step; its end closes a training step.
   void begin_optimizer();
   void end_optimizer();
+  void set_in_closure(bool in_closure);
+  void set_communicating(bool communicating);
   bool in_optimizer() const { return in_optimizer_.load(std::memory_order_relaxed); }
   bool has_born_in_optimizer();
   std::int64_t steps_begun() const { return run_.steps_begun(); }
@@ -76,6 +78,8 @@ class StorageLog {
   void relabel(StorageKey storage, Category category, ScopeId scope = {});
   // A module is called with it from outside of all others.
   void take_input(StorageKey storage);
+  // Autograd works on it as it gives a leaf its gradient.
+  void take_gradient(StorageKey storage);
   void diagnose(std::string_view code, Severity severity, std::string where, std::string message);
   // What the tape says of the run as a whole.
   void set_meta(std::string_view key, std::string_view value);

@@ -1,0 +1,58 @@
+"""The buckets of DistributedDataParallel: what its reducer makes is for talking to other ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import torch.distributed
+
+from tidemark.recording.replaced_method import ReplacedMethod
+
+SetCommunicating = Callable[[bool], None]
+
+_hearers: list[SetCommunicating] = []
+
+
+def _told(original: Any) -> Callable[..., Any]:
+    @wraps(original)
+    def method(*arguments: Any, **options: Any) -> Any:
+        hearers = list(_hearers)
+        for hear in hearers:
+            hear(True)
+        try:
+            return original(*arguments, **options)
+        finally:
+            for hear in hearers:
+                hear(False)
+
+    return method
+
+
+# Buckets are made with the reducer, and once more when the order of gradients is known.
+_METHODS = [
+    ReplacedMethod(torch.distributed.Reducer, name, _told)
+    for name in ("__init__", "_rebuild_buckets")
+    if torch.distributed.is_available() and hasattr(torch.distributed.Reducer, name)
+]
+
+
+class DdpBuckets:
+    """While started, `set_communicating` hears when buckets are being made."""
+
+    def __init__(self, set_communicating: SetCommunicating) -> None:
+        self._hear = set_communicating
+        self._started: list[ReplacedMethod] = []
+
+    def start(self) -> None:
+        _hearers.append(self._hear)
+        for method in _METHODS:
+            method.start()
+            self._started.append(method)
+
+    def stop(self) -> None:
+        while self._started:
+            self._started.pop().stop()
+        if self._hear in _hearers:
+            _hearers.remove(self._hear)
