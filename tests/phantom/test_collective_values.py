@@ -67,7 +67,11 @@ def run(fresh_process: Any, size: int) -> dict[str, list[Any]]:
 
 
 def test_what_several_ranks_make_is_assumed(fresh_process: Any) -> None:
-    assert run(fresh_process, 4) == {
+    seen = run(fresh_process, 4)
+    # PyTorch's fake group decides what these are, and has changed it.
+    for name in ("reduced and scattered", "exchanged"):
+        assert [certainty for _, certainty in seen.pop(name)] == ["assumed"]
+    assert seen == {
         "sum cuda": [[[12, 16], "assumed"]],  # four ranks with 3 and 4 each
         "sum cpu": [[[12, 16], "assumed"]],
         "max cuda": [[[3, 4], "assumed"]],
@@ -77,8 +81,6 @@ def test_what_several_ranks_make_is_assumed(fresh_process: Any) -> None:
         "received": [[[3, 4], "assumed"]],
         "gathered": [[[3, 4], "known"]] + 3 * [[[3, 4], "assumed"]],
         "gathered into one": [[4 * [3, 4], "assumed"]],
-        "reduced and scattered": [[[0, 4], "assumed"]],
-        "exchanged": [[list(range(8)), "assumed"]],
         "functional": [[[3, 4], "assumed"]],
     }
 
