@@ -200,7 +200,7 @@ std::optional<Contents> untouched_contents(const at::Tensor& tensor) {
 
 bool set_contents(const at::Tensor& tensor, Program program) {
   std::lock_guard lock(g_blocks_lock);
-  watch_faults(&fill_at);
+  hear_touches(&fill_at);
   Block* block = block_of(tensor);
   const bool is_hollow = program != nullptr;
   if (is_hollow != block->is_hollow &&
@@ -244,7 +244,7 @@ void remove_hollow_memory() { c10::SetCPUAllocator(g_allocator_before, /*priorit
 
 void watch_hollow_memory() {
   std::lock_guard lock(g_blocks_lock);
-  watch_faults(&fill_at);
+  hear_touches(&fill_at);
 }
 
 void hold_hollow_memory() {

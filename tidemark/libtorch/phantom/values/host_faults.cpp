@@ -32,7 +32,7 @@ void pass_on(int number, siginfo_t* info, void* context) {
   t_passes_on = false;
 }
 
-void on_fault(int number, siginfo_t* info, void* context) {
+void on_touch(int number, siginfo_t* info, void* context) {
   const int before = errno;
   const FillAt fill = g_fill.load();
   const bool was_touched = info->si_code == SEGV_ACCERR;
@@ -42,14 +42,14 @@ void on_fault(int number, siginfo_t* info, void* context) {
 
 }  // namespace
 
-void watch_faults(FillAt fill) {
+void hear_touches(FillAt fill) {
   g_fill = fill;
   struct sigaction now {};
   sigaction(SIGSEGV, nullptr, &now);
-  if ((now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == &on_fault) return;
+  if ((now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == &on_touch) return;
   g_theirs = now;
   struct sigaction ours {};
-  ours.sa_sigaction = &on_fault;
+  ours.sa_sigaction = &on_touch;
   // The thread that fills must hear faults too, and is born with this one's mask.
   ours.sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART;
   sigemptyset(&ours.sa_mask);

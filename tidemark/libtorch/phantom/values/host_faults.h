@@ -8,6 +8,6 @@ using FillAt = bool (*)(const void* address);
 
 // From now on SIGSEGV asks `fill` first, and then whom it went to before. May be called again, and
 // is, by one thread at a time: a program may have put a handler of its own over ours.
-void watch_faults(FillAt fill);
+void hear_touches(FillAt fill);
 
 }  // namespace tidemark::phantom
