@@ -55,3 +55,20 @@ def test_a_script_sees_what_it_does_and_the_disk_does_not(tmp_path: Path, seeds:
         for number, (line, other) in enumerate(zip(expected, found, strict=True)):
             assert line == other, f"seed {seed}, operation {number}"
         assert disk(held) == before, f"seed {seed}"
+
+
+UNHELD = """
+import os
+from tidemark.estimation import held_files
+os.environ["LD_PRELOAD"] = str(held_files.LIBRARY)  # asked for, and yet not loaded
+held_files.start_with_library()
+print("the script would run")
+"""
+
+
+def test_a_process_that_cannot_hold_files_refuses_to_run_a_script() -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    done = subprocess.run([sys.executable, "-c", UNHELD], env=environment, capture_output=True, text=True,
+                          timeout=60, check=False)
+    assert done.returncode == 1 and done.stdout == ""
+    assert "could not be loaded before libc, so the script's files would not be safe\n  hint: " in done.stderr

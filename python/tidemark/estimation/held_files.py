@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-LIBRARY = Path(__file__).resolve().parent.parent / "_held_files.so"
+LIBRARY = Path(__file__).absolute().parent.parent / "_held_files.so"
 SCRATCH, LET_THROUGH = "TIDEMARK_SCRATCH", "TIDEMARK_LET_THROUGH"  # variables, for children
 PREFIX = "tidemark-files-"
 LOCK = "lock"  # held as long as any process of the run lives
@@ -55,7 +55,7 @@ def start_with_library() -> None:
     if str(LIBRARY) in os.environ.get("LD_PRELOAD", ""):
         raise CannotHoldFiles(
             f"{LIBRARY} could not be loaded before libc, so the script's files would not be safe\n"
-            "  hint: does the system allow LD_PRELOAD? is the package whole?")
+            "  hint: is the package whole, and its path without blanks and colons?")
     sys.stdout.flush()
     sys.stderr.flush()
     os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], environment())
