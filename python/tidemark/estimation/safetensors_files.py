@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
 import itertools
@@ -27,8 +28,9 @@ def patch_safetensors(patches: Patches, scratch: str) -> None:
         serialize_file(tensors, made, *args, **kwargs)
         os.replace(made, filename)
 
+    # For a GPU it would read every byte.
+    @functools.wraps(load_file)
     def load_mapped(filename: Any, device: Any = "cpu", **kwargs: Any) -> dict[str, Any]:
-        """For a GPU it would read every byte."""
         return {name: tensor.to(device)
                 for name, tensor in load_file(filename, device="cpu", **kwargs).items()}
 

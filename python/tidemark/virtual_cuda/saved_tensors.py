@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 from collections.abc import Iterator
@@ -81,6 +82,7 @@ class _WriterOfHoles:
 def patch_mapping(patches: Patches) -> None:
     load = serialization.load
 
+    @functools.wraps(load)
     def load_mapped(f: Any, *args: Any, mmap: bool | None = None, **kwargs: Any) -> Any:
         if mmap is None and can_be_mapped(f):
             mmap = True
