@@ -23,6 +23,13 @@ def find_program() -> Path | None:
 
 def main() -> int:
     if sys.argv[1:2] == ["estimate"]:
+        from tidemark.estimation.held_files import CannotHoldFiles, start_with_library
+
+        try:
+            start_with_library()
+        except CannotHoldFiles as refused:
+            print(f"tidemark: {refused}", file=sys.stderr)
+            return USAGE_ERROR
         from tidemark.estimation.command import main as estimate
 
         return estimate(sys.argv[2:])

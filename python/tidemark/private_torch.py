@@ -64,6 +64,7 @@ TABLE: tuple[Private, ...] = (
     _row("torch.nn.Module", "__setstate__", AT_LOAD,
          "copies of modules could not be noticed: refused", **_BOTH),
     _row("torch.UntypedStorage", "_cdata __init__ resize_", AT_LOAD, _REFUSED, **_BOTH),
+    _row("torch.serialization", "_open_zipfile_writer", AT_LOAD, _REFUSED, parts=("estimation",)),
     _row("torch._C.PyTorchFileReader", "get_storage_from_record", AT_LOAD, _REFUSED, **_RECORDING),
     _row("torch.UntypedStorage", "_write_file _set_from_file", AT_LOAD, _REFUSED,
          parts=("estimation",)),

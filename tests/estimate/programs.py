@@ -16,6 +16,16 @@ def train(width: int, steps: int = 10) -> None:
         optimizer.zero_grad()
 
 
+def train_and_save(width: int, path: str) -> None:
+    """A step, a checkpoint in place of the old one, and a look at it."""
+    model = torch.nn.Linear(width, width).cuda()
+    optimizer = torch.optim.SGD(model.parameters())
+    model(torch.empty(8, width, device="cuda")).sum().backward()
+    optimizer.step()
+    torch.save(model.state_dict(), path)
+    assert torch.load(path)["weight"].shape == (width, width)
+
+
 def fail(width: int) -> None:
     torch.empty(width, device="cuda")
     raise ValueError("not today")

@@ -65,6 +65,8 @@ import atexit, os, subprocess, threading, time
 print("from print")
 os.write(1, b"from the descriptor\\n")
 subprocess.run([sys.executable, "-c", "print('from a child')"], check=True)
+import ctypes
+ctypes.CDLL(None).puts(b"from C")
 threading.Thread(target=lambda: (time.sleep(1), print("from a thread")), daemon=False).start()
 @atexit.register
 def late():
@@ -79,7 +81,7 @@ def test_standard_output_is_the_report_alone(tmp_path: Path, verb: str) -> None:
     done = run(tmp_path, verb, USE + NOISE, "--json")
     assert done.returncode == 0, done.stderr
     json.loads(done.stdout)
-    for text in ("from print", "from the descriptor", "from a child", "from a thread",
+    for text in ("from print", "from the descriptor", "from a child", "from C", "from a thread",
                  "from an exit handler", "from the stream as it was", "late, from the descriptor"):
         assert text in done.stderr
 

@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 from tidemark.estimation.every_gpu import estimate_on_every_gpu
+from tidemark.estimation.held_files import HeldFiles
 from tidemark.estimation.options import EstimateOptions, parse_options
 from tidemark.estimation.run import run_estimate
 from tidemark.report_output import COULD_NOT_RUN, ReportOutput
@@ -31,7 +32,7 @@ def main(arguments: list[str]) -> int:
     try:
         if options.every_gpu:
             return show(estimate_on_every_gpu(options), options, output)
-        outcome = run_estimate(options)
+        outcome = run_estimate(options, files=HeldFiles([options.save]))
     except (RuntimeError, OSError) as error:
         print(f"tidemark: {error}", file=sys.stderr)
         return COULD_NOT_RUN

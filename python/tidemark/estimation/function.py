@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from tidemark.estimation.answer import Estimate, EstimateError
+from tidemark.estimation.held_files import environment
 from tidemark.estimation.options import EstimateOptions, further_seconds, gpus_for, wanted_steps
 from tidemark.gpus import DEFAULT_GPU, Gpu, find_gpu
 from tidemark.tape_saving import check_can_save
@@ -130,7 +131,7 @@ def run(job: Job) -> Estimate:
         question.write_bytes(pickle.dumps(job))
         done = subprocess.run(
             [sys.executable, "-m", "tidemark.estimation.job", str(question), str(answer)],
-            stdout=sys.__stderr__, env={**os.environ, INSIDE: "1"}, check=False,
+            stdout=sys.__stderr__, env={**environment(), INSIDE: "1"}, check=False,
         )
         if not answer.exists():
             raise EstimateError(f"the estimate's process {how_ended(done.returncode)}")

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from tidemark.estimation.function import Job, Told
+from tidemark.estimation.held_files import HeldFiles
 from tidemark.estimation.run import run_estimate
 
 
@@ -27,7 +28,8 @@ def main() -> None:
     question, answer = sys.argv[1:]
     job: Job = pickle.loads(Path(question).read_bytes())
     try:
-        outcome = run_estimate(job.options, lambda: call(job))
+        files = HeldFiles([answer, job.options.save])
+        outcome = run_estimate(job.options, lambda: call(job), files=files)
         told = Told(outcome.data, outcome.ending.traceback if outcome.ending.failed else "")
     except (RuntimeError, OSError) as error:
         told = Told(b"", str(error))

@@ -14,9 +14,11 @@ from tidemark._engine import Overview, read_bytes
 from tidemark.estimation.children import largest_tape, patch_children
 from tidemark.estimation.distributed import patch_distributed
 from tidemark.estimation.faults import told_faults
+from tidemark.estimation.held_files import SCRATCH, HeldFiles
 from tidemark.estimation.options import EstimateOptions
 from tidemark.estimation.progress import Progress
 from tidemark.estimation.ranks import Ranks, environment_of
+from tidemark.estimation.safetensors_files import patch_safetensors
 from tidemark.host_memory import default_budget
 from tidemark.run_facts import (
     Ending,
@@ -60,13 +62,14 @@ class Outcome:
 
 
 def run_estimate(options: EstimateOptions, program: Callable[[], None] | None = None,
-                 note: str = "") -> Outcome:
+                 note: str = "", files: HeldFiles | None = None) -> Outcome:
     """Runs the script (or `program` instead) on virtual GPUs; lets no error of it out.
 
-    The outcome is that of the process that needs most: the script's own, or one that it started.
+    The outcome is that of the process that needs most: the script's own, or one that it started. What
+    it writes is held back in `files`; without them, it is written.
     """
     with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
-        own = run_here(options, program, Path(folder), note)
+        own = run_here(options, program, Path(folder), note, files)
         largest = largest_tape(Path(folder), own.data)
     if largest == own.data:
         return own
@@ -76,7 +79,7 @@ def run_estimate(options: EstimateOptions, program: Callable[[], None] | None = 
 
 
 def run_here(options: EstimateOptions, program: Callable[[], None] | None, folder: Path,
-             note: str) -> Outcome:
+             note: str, files: HeldFiles | None) -> Outcome:
     """Opens the GPUs, runs the program in this process, closes them."""
     started = time.monotonic()
     if options.is_rank:
@@ -114,6 +117,10 @@ def run_here(options: EstimateOptions, program: Callable[[], None] | None, folde
         modules.watch()
         buckets.start()
         progress.start()
+        if files:
+            files.begin(folder)
+        if scratch := os.environ.get(SCRATCH):  # a process that one with files started holds them, too
+            patch_safetensors(patches, scratch)
         script = program or (
             lambda: run_script(options.script, options.arguments, options.module))
         with told_faults():
@@ -132,6 +139,8 @@ def run_here(options: EstimateOptions, program: Callable[[], None] | None, folde
     write_meta(library().set_meta, known_after(ending, steps, wall, options.gpus))
     if ending.how == "steps":
         write_meta(library().set_meta, {"run.further_seconds": f"{further:.3f}"})
+    if files and (sentence := files.held().sentence()):
+        library().note("files-held-back", "", sentence)
     data = library().finish()
     problem = library().save_problem()
     unsaved = (f"{options.save}: cannot write: {problem}; the tape ends there, the report does not"

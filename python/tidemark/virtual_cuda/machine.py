@@ -48,6 +48,7 @@ def open_gpus(
         memory,
         random,
         refusals,
+        saved_tensors,
         storages,
         streams,
         tensor_types,
@@ -82,6 +83,7 @@ def open_gpus(
     refusals.patch_refusals(_patches)
     storages.patch_storages(_patches)
     host_values.patch_host_values(_patches)
+    saved_tensors.patch_saved_tensors(_patches)
 
 
 def close_gpus() -> None:
