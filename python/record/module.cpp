@@ -298,7 +298,6 @@ PYBIND11_MODULE(_recorder, m) {
   });
   m.def("current_backward", &current_backward);
   m.def("storage_key", [](std::uintptr_t cdata) { return key_of(storage_at(cdata)); });
-  m.def("set_compiling", &set_compiling);
   m.def("note_made", [](std::uintptr_t cdata) { note_made(storage_at(cdata)); });
   m.def("attach_cuda_trace", &attach_cuda_trace);
   bind_hook_tables(m);

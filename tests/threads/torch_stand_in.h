@@ -85,6 +85,7 @@ class StorageImpl {
 
 enum class DispatchKey {
   AutogradOther,
+  Meta,
   Tracer,
   PythonTLSSnapshot,
   FuncTorchDynamicLayerFrontMode,

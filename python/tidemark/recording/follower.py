@@ -19,7 +19,6 @@ from tidemark.ddp_buckets import DdpBuckets
 from tidemark.module_copies import ModuleCopies
 from tidemark.module_names import ModuleNames, wrapped_by
 from tidemark.optimizer_steps import state_tensors, steps_under_way, with_followed_closure
-from tidemark.recording.compiler import hear_compiler
 from tidemark.recording.gpu_births import hear_gpus
 from tidemark.recording.hook_tables import GlobalHooks
 from tidemark.recording.library import _recorder, inner_tensors
@@ -152,7 +151,6 @@ class Follower:
 
     def _prepare(self, module: nn.Module) -> None:
         """Before a call that is not as usual: one of a new module, or after an end that was lost."""
-        hear_compiler()
         known = self.followed(module)
         if not known.is_labelled:
             self._label_tree(module)

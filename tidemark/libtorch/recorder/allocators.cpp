@@ -2,6 +2,7 @@
 #include "tidemark/libtorch/recorder/allocators.h"
 
 #include <c10/core/Allocator.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include <atomic>
 
@@ -17,8 +18,6 @@ using attribution::StorageKey;
 StorageKey key_of_pointer(const void* context) {
   return static_cast<StorageKey>(reinterpret_cast<std::uintptr_t>(context));
 }
-
-thread_local bool t_compiles = false;
 
 // What a noted allocator stands in front of, and its device. Other threads allocate and free while
 // it is set, so it is atomic; PyTorch's own table of allocators is read without any order.
@@ -90,14 +89,22 @@ class NotedMetaAllocator final : public Noted {
   c10::DataPtr allocate(std::size_t bytes) override {
     c10::DataPtr pointer = inner()->allocate(bytes);
     Recorder& recorder = Recorder::instance();
-    if (!recorder.is_recording() || pointer.get_context() != nullptr || bytes == 0 || t_compiles)
-      return pointer;
+    if (!recorder.is_recording() || pointer.get_context() != nullptr || bytes == 0) return pointer;
+    if (is_tried_out() && !recorder.wants_outputs()) return pointer;
     c10::DataPtr named = name(pointer.device());
     recorder.note_birth(key_of_pointer(named.get_context()), static_cast<std::int64_t>(bytes),
                         device());
     return named;
   }
   c10::DeleterFnPtr raw_deleter() const override { return inner()->raw_deleter(); }
+
+  // A compiler tries a program out on fake tensors: below all modes it makes meta storages for
+  // those that exist, and all kernels are forced to meta. They are none of the program's memory.
+  static bool is_tried_out() {
+    const auto keys = c10::impl::tls_local_dispatch_key_set();
+    return keys.included_.has(c10::DispatchKey::Meta) ||
+           keys.excluded_.has(c10::DispatchKey::PythonTLSSnapshot);
+  }
 
   static c10::DataPtr name(c10::Device device) {
     // Odd numbers, so that none is ever the address of an allocation.
@@ -156,8 +163,6 @@ void remove_allocators() {
   remove(c10::kCPU, g_cpu_allocator);
   remove(c10::kMeta, g_meta_allocator);
 }
-
-void set_compiling(bool compiles) { t_compiles = compiles; }
 
 StorageKey key_of(const c10::StorageImpl& storage) {
   return key_of_pointer(storage.data_ptr().get_context());
