@@ -62,6 +62,13 @@ def test_fake_tensors_are_left_to_their_mode(gpus: Any) -> None:
     assert torch.cuda.memory_allocated() == 512  # that of the real one
 
 
+def test_a_fake_tensor_may_be_on_a_device_that_is_not_there(gpus: Any) -> None:
+    """There are two; with autograd's own exception the process would end."""
+    with FakeTensorMode():
+        parameter = nn.Parameter(torch.empty(4, device="cuda"))
+        assert parameter.to("cuda:5").device == torch.device("cuda", 5)
+
+
 def test_a_model_on_a_virtual_gpu_can_be_exported(gpus: Any) -> None:
     model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)).cuda()
     exported = torch.export.export(model, (torch.ones(3, 4, device="cuda"),))

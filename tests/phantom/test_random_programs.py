@@ -13,7 +13,8 @@ COUNT = 300
 
 def test_no_program_ends_the_process() -> None:
     script = Path(__file__).with_name("random_programs.py")
-    done = subprocess.run([sys.executable, "-m", "tidemark", "estimate", script, SEED, str(COUNT)],
+    done = subprocess.run([sys.executable, "-m", "tidemark", "estimate", "--gpus", "2", script, SEED,
+                           str(COUNT)],
                           capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     assert "ENDED BY" not in done.stderr, done.stderr

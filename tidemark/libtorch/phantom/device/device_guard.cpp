@@ -35,7 +35,9 @@ class VirtualGuard final : public c10::impl::DeviceGuardImplInterface {
     return static_cast<DeviceIndex>(virtual_gpus().count());
   }
 
+  // Fake tensors may be on a device that is not there; autograd asks where nothing may be thrown.
   Stream getStream(Device device) const override {
+    if (device.index() >= deviceCount()) return Stream(Stream::DEFAULT, device);
     device = with_index(device);
     return Stream(Stream::UNSAFE, device, current_stream(device.index()));
   }
