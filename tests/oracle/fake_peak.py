@@ -9,6 +9,7 @@ kernels: every tensor is a fake one, and what is counted is counted by PyTorch's
 from __future__ import annotations
 
 import json
+import os
 import runpy
 import sys
 from contextlib import redirect_stdout
@@ -17,7 +18,8 @@ from typing import Any
 
 import numpy
 
-from tidemark.estimation.distributed import patch_distributed, set_environment
+from tidemark.estimation.distributed import patch_distributed
+from tidemark.estimation.ranks import environment_of
 from tidemark.gpus import CATALOGUE, DEFAULT_GPU
 from tidemark.virtual_cuda import load, open_gpus
 from tidemark.virtual_cuda.patches import Patches
@@ -117,9 +119,10 @@ def peak_of(script: str, arguments: list[str]) -> int:
 
 def main() -> None:
     world_size, script, *arguments = sys.argv[1:]
-    set_environment(int(world_size), rank=0, gpus=1)
+    if int(world_size) > 1:
+        os.environ.update(environment_of(0, int(world_size), 1))
     open_gpus(CATALOGUE[DEFAULT_GPU], cuda_choices=False, kernels=False)
-    patch_distributed(Patches(), int(world_size), rank=0)
+    patch_distributed(Patches())
     let_fake_tensors_run()
     print(json.dumps({"peak_bytes": peak_of(script, arguments)}))
 

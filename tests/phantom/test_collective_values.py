@@ -6,18 +6,19 @@ import json
 from typing import Any
 
 PROGRAM = """
-import json, sys
+import json, os, sys
 from tidemark.gpus import CATALOGUE
 from tidemark.virtual_cuda import library, load, open_gpus
 load()
 import torch
 import torch.distributed as dist
-from tidemark.estimation.distributed import patch_distributed, set_environment
+from tidemark.estimation.distributed import patch_distributed
+from tidemark.estimation.ranks import environment_of
 from tidemark.virtual_cuda.patches import Patches
 size = int(sys.argv[1])
-set_environment(size, 0, 1)
+os.environ.update(environment_of(0, size, size))
 open_gpus(CATALOGUE["h100"])
-patch_distributed(Patches(), size, 0)
+patch_distributed(Patches())
 dist.init_process_group("nccl")
 seen = {}
 

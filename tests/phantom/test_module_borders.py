@@ -23,7 +23,8 @@ WEIGHT = 4 * WIDTH * WIDTH
 def watched(open_session: Callable[..., Any], tmp_path: Path) -> Iterator[Callable[[], Any]]:
     """Follows what the test does; called, it ends that and gives the tape."""
     library = open_session(save=str(tmp_path / "run.tape"))
-    modules, steps = ModuleCalls(), OptimizerSteps(0, lambda step: None)
+    modules = ModuleCalls()
+    steps = OptimizerSteps(0, 0, lambda step: None, modules.label_copies)
     modules.watch()
     steps.watch()
 

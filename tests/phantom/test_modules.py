@@ -36,7 +36,8 @@ class Net(nn.Module):
 def train(open_session: Callable[..., Any], path: Path, checkpoints: bool = False) -> Any:
     """Two steps; the tape, read from its file."""
     library = open_session(save=str(path))
-    modules, steps = ModuleCalls(), OptimizerSteps(0, lambda step: None)
+    modules = ModuleCalls()
+    steps = OptimizerSteps(0, 0, lambda step: None, modules.label_copies)
     modules.watch()
     steps.watch()
     net = Net(checkpoints).cuda()
