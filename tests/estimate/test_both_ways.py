@@ -182,6 +182,16 @@ for _ in range(2):
     optimizer.step()
     optimizer.zero_grad()
 """,
+    "saved": """
+model = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 8)).to(device)
+optimizer = torch.optim.Adam(model.parameters())
+x = torch.randn(32, 64, device=device)
+for _ in range(2):
+    model(x).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    weights = model.state_dict()
+""",
     "inference": """
 model = nn.Sequential(nn.Linear(64, 64), nn.ReLU()).to(device)
 with torch.no_grad():

@@ -119,10 +119,11 @@ def make_parser() -> argparse.ArgumentParser:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    known = ", ".join(CATALOGUE)
     parser.add_argument("--gpu", type=_gpu, default=CATALOGUE[DEFAULT_GPU], metavar="NAME",
-                        help=f"{known}, an amount of memory (24GB, rtx4090:48GB), a .json file, or all "
-                             f"for a table of these (default {DEFAULT_GPU})")
+                        help="h200, b200, a100-40gb, l40s, t4, rtx4090 and fifty more (see docs/gpus.md; "
+                             "an unknown name lists them), an amount of memory (24GB, "
+                             "rtx4090:48GB), a .json file, or all for a table of GPUs "
+                             f"(default {DEFAULT_GPU})")
     parser.add_argument("--gpus", type=_positive, default=None, metavar="N",
                         help="GPUs the script sees (default 1; the ranks of a node, at most 8, where "
                              "there are several)")

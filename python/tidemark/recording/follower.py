@@ -65,6 +65,7 @@ class Follower:
         self._copies = ModuleCopies()
         self._sharded = ShardedGradients(self._hooked, self._gradient_hook)
         self._has_told_end = False
+        self.hears_gpus = True  # no GPU's allocator has refused to tell of births
 
     # -- start and stop ---------------------------------------------------------------------
 
@@ -182,6 +183,7 @@ class Follower:
         """The GPU's allocator lets nobody listen; the program runs all the same."""
         if not self.tracker.is_running:
             return
+        self.hears_gpus = False
         reason = str(error).splitlines()[0]
         what = ("GPU memory is counted only where it belongs to modules, gradients or optimizers: "
                 f"the allocator does not tell of the rest ({reason})")

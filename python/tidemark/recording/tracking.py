@@ -93,7 +93,8 @@ class Tracking:
             self._tracker.capture_out_of_memory(*told_by_gpu(ending.failure))
         self._follower.stop()
         seconds = time.monotonic() - self._started
-        known = end_facts(ending, self.steps, self._wanted.optimizers, seconds) | real_gpu_facts()
+        known = end_facts(ending, self.steps, self._wanted.optimizers, seconds)
+        known |= real_gpu_facts(self._follower.hears_gpus)
         write_meta(self._tracker.set_meta, known)
         self._close_tape()
         if self._oom == "report" and ran_out:
@@ -199,10 +200,13 @@ def place_among_ranks() -> tuple[int, int]:
     return int(rank) if rank.isdecimal() else 0, int(size) if size.isdecimal() else 1
 
 
-def real_gpu_facts() -> dict[str, object]:
-    """Of the GPU the program uses; nothing if it uses none, since asking would wake one up."""
+def real_gpu_facts(is_heard: bool) -> dict[str, object]:
+    """Of the GPU the program uses; nothing if it uses none, since asking would wake one up. Where its
+    memory was not heard of in full, no size: nobody can then judge whether it fits."""
     if not torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         return {"used.gpu": False}
+    if not is_heard:
+        return {"used.gpu": True}
     gpu = torch.cuda.get_device_properties(torch.cuda.current_device())
     return {"used.gpu": True} | gpu_facts(gpu.name, gpu.total_memory, (gpu.major, gpu.minor),
                                           torch.cuda.device_count())

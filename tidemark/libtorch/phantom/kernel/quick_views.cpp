@@ -40,8 +40,12 @@ class ViewKernel : public c10::OperatorKernel {
   }
 
   at::Tensor make(const at::Tensor& self, c10::IntArrayRef sizes, c10::IntArrayRef strides) const {
+    return make(self, sizes, strides, self.requires_grad());
+  }
+  at::Tensor make(const at::Tensor& self, c10::IntArrayRef sizes, c10::IntArrayRef strides,
+                  bool needs_grad) const {
     count_op();
-    Whence here = find_whence(*storage_log(), self.requires_grad());
+    Whence here = find_whence(*storage_log(), needs_grad);
     here.op = name_.c_str();
     const WhenceGuard guard(here);
     if (makes_gradient(here)) label_gradient(self);
@@ -96,7 +100,8 @@ class Detach final : public ViewKernel {
   using ViewKernel::ViewKernel;
   at::Tensor operator()(const at::Tensor& self) {
     if (!is_plain(self)) return call_common(self);
-    return make(self, self.sizes(), self.strides());
+    // No gradient goes through it: a program that saves its model has not begun a training step.
+    return make(self, self.sizes(), self.strides(), false);
   }
 };
 
