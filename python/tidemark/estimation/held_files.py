@@ -45,19 +45,30 @@ def loaded() -> ctypes.CDLL | None:
 def environment() -> dict[str, str]:
     """Of a process that can hold files."""
     before = os.environ.get("LD_PRELOAD", "")
-    return {**os.environ, "LD_PRELOAD": f"{LIBRARY}:{before}" if before else str(LIBRARY)}
+    library = plain_name_of(LIBRARY)
+    return {**os.environ, "LD_PRELOAD": f"{library}:{before}" if before else library}
+
+
+def plain_name_of(library: Path) -> str:
+    """Blanks and colons stand between names in LD_PRELOAD: one that has any needs another name,
+    for as long as the run and its children last."""
+    if not set(" :") & set(str(library)):
+        return str(library)
+    link = Path(tempfile.mkdtemp(prefix=PREFIX)) / library.name
+    link.symlink_to(library)
+    return str(link)
 
 
 def start_with_library() -> None:
     """Returns in a process that can hold files; starts this program anew where it cannot yet."""
     if loaded():
         return
-    if str(LIBRARY) in os.environ.get("LD_PRELOAD", ""):
+    if LIBRARY.name in os.environ.get("LD_PRELOAD", ""):
         raise CannotHoldFiles(
             f"{LIBRARY} could not be loaded before libc, so the script's files would not be safe\n"
-            "  hint: is the package whole, and its path without blanks and colons?")
-    sys.stdout.flush()
-    sys.stderr.flush()
+            "  hint: is the package whole, and the path of the temporary folder without blanks?")
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        stream.flush()
     os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], environment())
 
 
@@ -137,6 +148,9 @@ class HeldFiles:
     def _end(self, process: int) -> None:
         if os.getpid() == process:  # not in a fork of it
             self._library.tidemark_remove_scratch(os.fsencode(self.scratch))
+            link = Path(os.environ.get("LD_PRELOAD", "").partition(":")[0]).parent
+            if link.name.startswith(PREFIX):
+                self._library.tidemark_remove_scratch(os.fsencode(link))
 
 
 def is_on_disk(name: str) -> bool:
