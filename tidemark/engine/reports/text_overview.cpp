@@ -32,6 +32,7 @@ std::string steps_words(const Overview& answer) {
   const std::int64_t done = answer.run.steps.value_or(answer.steps);
   std::string words = counted(done, "step");
   if (answer.run.optimizers > 1) words += " of " + counted(answer.run.optimizers, "optimizer");
+  if (done == 0 && answer.steps > 0) return "a step that did not end";
   if (answer.steps > done) words += " and the begin of another";
   return words;
 }
