@@ -91,7 +91,7 @@ ROWS = [
     Row("dcgan", dcgan(), ADAM, steps=6, at_most=4),
     Row("hf_trainer", (1000 + 64) * C + 2 * encoder_layer(C) + 2 * C, ADAM, steps=4, at_most=4),
     # The reference is another copy.
-    Row("trl_ppo", 2 * 256 * C + 2 * encoder_layer(C) + C + 1, ADAM + 4, steps=4, at_most=4),
+    Row("trl_ppo", 2 * 256 * C + 2 * encoder_layer(C) + C + 1, ADAM + 4, steps=4, at_most=2),
     Row("diffusion", unet(), ADAM + 4, steps=3, at_most=10),
     Row("timm_mixup", residual_net(), MOMENTUM + 4, steps=3, at_most=4),
     Row("lightning_loop", linear(784, 256, 16, 256, 784), ADAM, steps=8, at_most=2),
@@ -100,7 +100,7 @@ ROWS = [
         at_most=4),
     Row("attention_bias", 256 * C + 32 * 4 + 2 * (12 * C * C + 7 * C) + 2 * C, ADAM, steps=3,
         at_most=4),
-    Row("cleanrl_ppo", linear(4, 64, 64, 1) + linear(4, 64, 64, 2), ADAM, steps=8, at_most=4),
+    Row("cleanrl_ppo", linear(4, 64, 64, 1) + linear(4, 64, 64, 2), ADAM, steps=8, at_most=2.5),
     Row("geometric", 500 * 64 + 64 + linear(64, 7) + 64 * 7, ADAM, steps=3, at_most=3,
         beside=4 * 2000 * 500),
     # DDP's buckets hold each gradient once more.
@@ -110,7 +110,7 @@ ROWS = [
         flags=TORCHRUN),
     Row("tensor_parallel", 3 * (2 * 512 + 8 * 512 * 512 // RANKS) + linear(512, 10), ADAM, steps=3,
         at_most=2, flags=TORCHRUN),
-    Row("data_parallel", PAIR_NET, MOMENTUM, steps=3, at_most=20, flags=("--gpus", "2")),
+    Row("data_parallel", PAIR_NET, MOMENTUM, steps=3, at_most=12, flags=("--gpus", "2")),
     Row("accelerate_loop", linear(128, 512, 512, 4), ADAM, steps=4, at_most=2),
     Row("masked_lm", (2000 + 64) * C + 2 * C + 2 * encoder_layer(C) + linear(C, 2000), ADAM, steps=3,
         at_most=4),
@@ -119,6 +119,6 @@ ROWS = [
     Row("recommender", 4 * 10_000 * 32, 12, steps=3, at_most=2, beside=DLRM_DENSE * MOMENTUM),
     Row("legacy_compiled", 4 * linear(256, 256) + linear(256, 5), MOMENTUM, steps=3, at_most=2),
     # Sixteen samples, a gradient for each; the parameter and its momentum.
-    Row("per_sample_gradients", PER_SAMPLE, 4 * (16 + 2), steps=3, at_most=4),
-    Row("offloaded", 6 * (2 * C + linear(C, 4 * C, C)) + linear(C, C), ADAM, steps=4, at_most=3),
+    Row("per_sample_gradients", PER_SAMPLE, 4 * (16 + 2), steps=3, at_most=2),
+    Row("offloaded", 6 * (2 * C + linear(C, 4 * C, C)) + linear(C, C), ADAM, steps=4, at_most=3.5),
 ]
