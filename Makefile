@@ -22,7 +22,7 @@ CXX_FILES = $(shell git ls-files '*.cpp' '*.h')
 
 # The folders of one name are one run of pytest. The longest come first.
 PYTHON_TESTS := test-phantom test-trackers test-transformers test-graphs \
-  test-estimate test-oracle test-package
+  test-estimate test-wild test-oracle test-package
 
 .PHONY: demo test test-cpp test-fuzz test-python $(PYTHON_TESTS) test-models bench bench-graph \
   install wheel build-tests format check-format tidy clean help
@@ -78,6 +78,8 @@ test-graphs:
 	$(pytest) tests/oracle_graph
 test-estimate:
 	$(pytest) tests/estimate
+test-wild:
+	$(pytest) tests/wild
 test-oracle:
 	$(pytest) tests/oracle
 test-transformers:

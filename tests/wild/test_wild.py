@@ -1,0 +1,49 @@
+"""Training scripts in the idioms of well-known projects, each estimated as its users would."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rows import ROWS, Row
+
+SCRIPTS = Path(__file__).resolve().parent / "scripts"
+
+
+def contents(folder: Path) -> dict[str, str]:
+    """Every file below a folder, and what is in it."""
+    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def estimate(row: Row, folder: Path) -> tuple[int, dict[str, Any], str]:
+    """The whole script, to its end, run where its user's files would be."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tidemark", "estimate", "--json", "--steps", "0", *row.flags,
+         str(SCRIPTS / f"{row.script}.py")],
+        capture_output=True, text=True, timeout=300, check=False, cwd=folder)
+    assert done.stdout, done.stderr
+    return done.returncode, json.loads(done.stdout), done.stderr
+
+
+def test_every_script_has_a_row() -> None:
+    assert sorted(path.stem for path in SCRIPTS.glob("*.py")) == sorted(row.script for row in ROWS)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.script)
+def test_a_script_of_the_wild_fits_and_needs_what_its_shapes_say(row: Row, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    before = contents(tmp_path), contents(SCRIPTS)
+    code, facts, told = estimate(row, tmp_path)
+    assert (code, facts["verdict"], facts["run"]["ended"]) == (0, "fits", "script"), told
+    assert facts["run"]["steps"] == row.steps
+    assert [d for d in facts["diagnostics"] if d["severity"] == "error"] == []
+    first = facts["peak"]["devices"][0]
+    assert first["device"] == "cuda:0"
+    assert row.least_bytes <= first["allocated_bytes"] <= row.at_most * row.least_bytes
+    assert (contents(tmp_path), contents(SCRIPTS)) == before
