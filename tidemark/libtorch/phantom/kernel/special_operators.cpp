@@ -62,6 +62,7 @@ constexpr std::array kCatalogue = {
     Entry{"aten::_cudnn_rnn", &answer_recurrent},
     Entry{"aten::_cudnn_rnn_backward", &answer_recurrent_backward},
     Entry{"aten::_cudnn_rnn_flatten_weight", &flatten_weights},
+    Entry{"torchvision::nms", &answer_kept_boxes},
 };
 
 using PlausibleEntry = CatalogueEntry<PlausibleValues>;
