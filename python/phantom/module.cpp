@@ -21,6 +21,8 @@
 #include "tidemark/libtorch/phantom/device/cuda_hooks.h"
 #include "tidemark/libtorch/phantom/device/device_guard.h"
 #include "tidemark/libtorch/phantom/device/phantom_tensor.h"
+#include "tidemark/libtorch/phantom/kernel/missing_kernel.h"
+#include "tidemark/libtorch/phantom/kernel/registration.h"
 #include "tidemark/libtorch/phantom/log/faults.h"
 #include "tidemark/libtorch/phantom/log/session.h"
 #include "tidemark/libtorch/phantom/log/where.h"
@@ -213,6 +215,9 @@ PYBIND11_MODULE(_phantom, m) {
   });
   m.def("scope", [](const std::string& path) { return storage_log()->module(path).value; });
   bind_module_hooks(m);
+  m.def("stand_over", &stand_over);
+  m.def("stand_over_library", &stand_over_library, py::arg("is_of_torch"));
+  m.def("tell_fake_missing", &tell_fake_missing);
   m.def("fill_storage", [](std::uintptr_t cdata) { fill_storage(storage_at(cdata)); });
   m.def("watch_host_memory", &watch_hollow_memory);
   m.def("certainty", &certainty);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 from collections.abc import Callable
+from importlib.machinery import ExtensionFileLoader
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ OWNERS = (
     torch.cuda.nvtx, torch.cuda.random, torch.cuda.streams, torch.cuda.amp, torch.nn.Module,
     torch.utils.cpp_extension if hasattr(torch.utils, "cpp_extension") else torch.utils,
     torch.version, torch.UntypedStorage, torch.Tensor, torch.Generator, torch.optim.Optimizer,
+    torch.library, torch.library.Library, ExtensionFileLoader,
 )
 
 

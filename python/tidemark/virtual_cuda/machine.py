@@ -42,6 +42,7 @@ def open_gpus(
         comm,
         devices,
         dlpack,
+        foreign_operators,
         fusers,
         graphs,
         host_values,
@@ -52,6 +53,7 @@ def open_gpus(
         storages,
         streams,
         tensor_types,
+        triton_kernels,
     )
 
     library().open(
@@ -84,6 +86,9 @@ def open_gpus(
     storages.patch_storages(_patches)
     host_values.patch_host_values(_patches)
     saved_tensors.patch_saved_tensors(_patches)
+    triton_kernels.patch_triton(_patches)
+    if kernels:
+        foreign_operators.patch_foreign_operators(_patches)
 
 
 def close_gpus() -> None:

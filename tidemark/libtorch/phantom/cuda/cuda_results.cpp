@@ -4,8 +4,8 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <array>
 
+#include "tidemark/libtorch/phantom/kernel/catalogue.h"
 #include "tidemark/libtorch/phantom/log/session.h"
 
 namespace tidemark::phantom {
@@ -52,10 +52,7 @@ void keep_room(CallFrame& frame, const Args& args) {
   storage->set_nbytes(std::max<std::int64_t>(bytes, static_cast<std::int64_t>(storage->nbytes())));
 }
 
-struct CorrectedEntry {
-  std::string_view name;
-  Correction correct;
-};
+using CorrectedEntry = CatalogueEntry<Correction>;
 
 constexpr std::array kCorrections = {
     CorrectedEntry{"aten::convolution", &lay_out_convolution},
@@ -71,8 +68,7 @@ constexpr std::array kCorrections = {
 void correct_results(CallFrame& frame, const Args& args) {
   const c10::OperatorName& name = frame.op().operator_name();
   if (!name.overload_name.empty()) return;
-  for (const CorrectedEntry& entry : kCorrections)
-    if (entry.name == name.name) return entry.correct(frame, args);
+  if (const Correction correct = find_in(kCorrections, name.name)) correct(frame, args);
 }
 
 }  // namespace tidemark::phantom

@@ -5,6 +5,7 @@
 
 namespace tidemark::phantom {
 
+bool has_parts(const c10::OperatorHandle& op);
 // Calls the kernel that is made of other operators; those come to us one by one.
 bool run_parts(CallFrame& frame);
 // The same for operators whose one kernel, made of others, is registered for CPU and CUDA alike.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "tidemark/libtorch/phantom/kernel/composite_call.h"
 #include "tidemark/libtorch/phantom/kernel/same_device.h"
 #include "tidemark/libtorch/phantom/kernel/signature.h"
 #include "tidemark/libtorch/phantom/kernel/twin_call.h"
@@ -128,8 +129,10 @@ void PhantomKernel::run(CallFrame& frame) {
     count_memo_hit();
     set_current_call(entry->call);
     entry->apply(frame);
-  } else if (const MemoEntry* learned = learn(frame, key)) {
-    may_be_known = learned->may_be_known;
+  } else {
+    const std::optional<const MemoEntry*> learned = learn(frame, key);
+    if (!learned) return static_cast<void>(run_parts(frame));
+    if (*learned) may_be_known = (*learned)->may_be_known;
   }
   if (computes && facts_.fills) args[0] = shape_on_host(args[0].toTensor());
   if (computes && may_be_known) compute_known(frame, args, facts_.is_random);
@@ -143,7 +146,8 @@ const MemoEntry* PhantomKernel::find(const MemoKey& key) {
   return found == memo_.end() ? nullptr : found->second.get();
 }
 
-const MemoEntry* PhantomKernel::learn(CallFrame& frame, const std::optional<MemoKey>& key) {
+std::optional<const MemoEntry*> PhantomKernel::learn(CallFrame& frame,
+                                                     const std::optional<MemoKey>& key) {
   const std::string signature = signature_of(frame);
   const auto name_call = [&](const std::string& results) {
     set_current_call(storage_log()->call(facts_.name, signature + results));
@@ -151,7 +155,8 @@ const MemoEntry* PhantomKernel::learn(CallFrame& frame, const std::optional<Memo
   name_call("");
   const std::vector<at::Tensor> inputs = tensors_of(frame);
   const MemoKey before = facts_.writes ? layout_key(inputs) : MemoKey();
-  call_on_twins(frame, [&] { name_call(results_of(frame)); });
+  const TwinAnswer answer = call_on_twins(frame, [&] { name_call(results_of(frame)); });
+  if (answer == TwinAnswer::HasParts) return std::nullopt;
   // A recipe makes results; it does not resize an `out=` that did not fit.
   if (!key || (facts_.writes && layout_key(inputs) != before)) return nullptr;
   std::unique_ptr<MemoEntry> entry = MemoEntry::learn(frame, inputs);

@@ -45,8 +45,9 @@ class PhantomKernel final : public c10::OperatorKernel {
   bool run_special(CallFrame& frame);
   void run(CallFrame& frame);
   const MemoEntry* find(const MemoKey& key);
-  // Runs on twins; keeps the recipe where it may be used again.
-  const MemoEntry* learn(CallFrame& frame, const std::optional<MemoKey>& key);
+  // Runs on twins; keeps the recipe where it may be used again. Nothing, not even null, where the
+  // operator's parts are to run.
+  std::optional<const MemoEntry*> learn(CallFrame& frame, const std::optional<MemoKey>& key);
   bool may_compute(const CallFrame& frame) const;
   // The call of a special operator: its name alone.
   CallId named_call();

@@ -4,12 +4,16 @@
 #include <ATen/ATen.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 
+#include <utility>
+
 #include "tidemark/libtorch/phantom/kernel/quiet.h"
 #include "tidemark/libtorch/phantom/log/session.h"
 #include "tidemark/libtorch/phantom/values/known_bytes.h"
 
 namespace tidemark::phantom {
 namespace {
+
+thread_local bool t_fake_missing = false;
 
 constexpr std::int64_t kMostBytes = std::int64_t{512} << 20;
 
@@ -115,6 +119,10 @@ void check_is_plain(const at::Tensor& result, const CallFrame& frame) {
 }
 
 bool refuse_layout(CallFrame& frame) { refuse(frame); }
+
+void tell_fake_missing() { t_fake_missing = true; }
+
+bool take_fake_missing() { return std::exchange(t_fake_missing, false); }
 
 void ask_cpu_for_shapes(CallFrame& frame) { HostCall(frame).run(); }
 

@@ -1,12 +1,12 @@
-// One boxed kernel an operator; operators that other libraries register later are met too.
+// One boxed kernel an operator, over whatever its library brought for CUDA, then or later.
 #include "tidemark/libtorch/phantom/kernel/registration.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/core/DispatchKey.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -20,10 +20,28 @@ namespace {
 using c10::Dispatcher;
 using c10::DispatchKey;
 using c10::OperatorHandle;
+using c10::OperatorName;
 
+// The newest kernel of a key is the one that runs; the handle takes ours off again.
+struct Standing {
+  c10::KernelFunction kernel;
+  bool is_late;
+  c10::RegistrationHandleRAII handle;
+};
+
+std::unordered_map<OperatorName, Standing> g_standing;
+std::vector<c10::KernelFunction> g_replaced;  // a call of one may still be under way
 std::vector<c10::RegistrationHandleRAII> g_handles;
+std::atomic<bool> g_has_new_definitions{false};
 std::mutex g_late_lock;
-std::unordered_map<std::string, std::unique_ptr<PhantomKernel>> g_late_kernels;
+std::unordered_map<OperatorName, std::unique_ptr<PhantomKernel>> g_late_kernels;
+
+// Told of definitions, not of kernels. The dispatcher is locked meanwhile.
+class Definitions final : public c10::OpRegistrationListener {
+ public:
+  void onOperatorRegistered(const OperatorHandle&) override { g_has_new_definitions = true; }
+  void onOperatorDeregistered(const OperatorHandle&) override {}
+};
 
 // Composite operators are made of others, which reach us one by one.
 bool is_only_composite(const OperatorHandle& op) {
@@ -38,10 +56,47 @@ bool is_collective(const OperatorHandle& op) {
   return op.schema().name().starts_with("c10d::") && op.hasKernelForDispatchKey(DispatchKey::CUDA);
 }
 
+// One kernel for every device and no word of shapes: CUDA would run it, and so do we.
+bool is_only_a_body(const OperatorHandle& op) {
+  return op.hasKernelForDispatchKey(DispatchKey::CompositeExplicitAutograd) &&
+         !op.hasKernelForDispatchKey(DispatchKey::CUDA) &&
+         !op.hasKernelForDispatchKey(DispatchKey::Meta);
+}
+
 c10::KernelFunction kernel_for(const OperatorHandle& op) {
   c10::KernelFunction quick = quick_view(op);
   if (quick.isValid()) return quick;
   return c10::KernelFunction::makeFromBoxedFunctor(std::make_unique<PhantomKernel>(op));
+}
+
+void stand(const OperatorName& name, const c10::KernelFunction& kernel, bool is_late) {
+  SilentOverride override;
+  g_standing.emplace(name,
+                     Standing{kernel, is_late, override.put(name, DispatchKey::CUDA, kernel)});
+}
+
+// Ours off, so that theirs can be seen; true if it stood there.
+bool step_down(const OperatorName& name) {
+  const auto found = g_standing.find(name);
+  if (found == g_standing.end()) return false;
+  g_replaced.push_back(found->second.kernel);
+  g_standing.erase(found);
+  return true;
+}
+
+void stand_anew(const OperatorHandle& op) {
+  step_down(op.operator_name());
+  if (!is_only_composite(op) && !is_collective(op) && !is_only_a_body(op))
+    stand(op.operator_name(), kernel_for(op), /*is_late=*/true);
+}
+
+// The same kernel, with what it has learned, over what came since.
+void stand_again(const OperatorName& name) {
+  const Standing& there = g_standing.at(name);
+  const c10::KernelFunction kernel = there.kernel;
+  const bool is_late = there.is_late;
+  g_standing.erase(name);
+  stand(name, kernel, is_late);
 }
 
 // For operators without a kernel of their own on the CUDA key: those registered later.
@@ -49,30 +104,57 @@ void late_operator(const OperatorHandle& op, c10::DispatchKeySet keys, torch::ji
   PhantomKernel* kernel = nullptr;
   {
     std::lock_guard guard(g_late_lock);
-    auto& slot = g_late_kernels[op.schema().name() + "." + op.schema().overload_name()];
+    auto& slot = g_late_kernels[op.operator_name()];
     if (!slot) slot = std::make_unique<PhantomKernel>(op);
     kernel = slot.get();
   }
   (*kernel)(op, keys, stack);
 }
 
+std::vector<OperatorName> late_names() {
+  std::vector<OperatorName> names;
+  for (const auto& [name, standing] : g_standing)
+    if (standing.is_late) names.push_back(name);
+  return names;
+}
+
 }  // namespace
 
 void register_kernels() {
-  SilentOverride override;
   Dispatcher& dispatcher = Dispatcher::singleton();
   g_handles.push_back(dispatcher.registerFallback(
       DispatchKey::CUDA, c10::KernelFunction::makeFromBoxedFunction<&late_operator>(),
       "tidemark virtual GPU"));
-  for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {
+  g_handles.push_back(dispatcher.addRegistrationListener(std::make_unique<Definitions>()));
+  for (const OperatorName& name : dispatcher.getAllOpNames()) {
     const auto op = dispatcher.findSchema(name);
     if (!op || is_only_composite(*op) || is_collective(*op)) continue;
-    g_handles.push_back(override.put(name, DispatchKey::CUDA, kernel_for(*op)));
+    stand(name, kernel_for(*op), /*is_late=*/false);
+  }
+  g_has_new_definitions = false;  // a listener is told of those that are there
+}
+
+void stand_over(const std::string& name) {
+  const std::size_t dot = name.find('.');
+  const OperatorName parts(name.substr(0, dot),
+                           dot == std::string::npos ? "" : name.substr(dot + 1));
+  const auto op = Dispatcher::singleton().findSchema(parts);
+  if (op) stand_anew(*op);
+}
+
+void stand_over_library(bool is_of_torch) {
+  const bool all = g_has_new_definitions.exchange(false) || is_of_torch;
+  Dispatcher& dispatcher = Dispatcher::singleton();
+  for (const OperatorName& name : all ? dispatcher.getAllOpNames() : late_names()) {
+    if (g_standing.contains(name)) stand_again(name);
+    else if (const auto op = dispatcher.findSchema(name)) stand_anew(*op);
   }
 }
 
 void deregister_kernels() {
   g_handles.clear();
+  g_standing.clear();
+  g_replaced.clear();
   g_late_kernels.clear();  // their memos name calls of this run's tape
 }
 

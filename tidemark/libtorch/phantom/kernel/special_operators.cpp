@@ -1,16 +1,13 @@
 // The catalogue of special operators: one line each.
 #include "tidemark/libtorch/phantom/kernel/special_operators.h"
 
-#include <algorithm>
-#include <array>
-#include <string>
-
 #include "tidemark/libtorch/phantom/cuda/attention.h"
 #include "tidemark/libtorch/phantom/cuda/foreach_rules.h"
 #include "tidemark/libtorch/phantom/cuda/grad_scaler.h"
 #include "tidemark/libtorch/phantom/cuda/grouped_matmul.h"
 #include "tidemark/libtorch/phantom/cuda/recurrent.h"
 #include "tidemark/libtorch/phantom/cuda/sparse.h"
+#include "tidemark/libtorch/phantom/kernel/catalogue.h"
 #include "tidemark/libtorch/phantom/kernel/composite_call.h"
 #include "tidemark/libtorch/phantom/kernel/missing_kernel.h"
 #include "tidemark/libtorch/phantom/values/host_copies.h"
@@ -21,10 +18,7 @@
 namespace tidemark::phantom {
 namespace {
 
-struct Entry {
-  std::string_view name;
-  SpecialOperator special;
-};
+using Entry = CatalogueEntry<SpecialOperator>;
 
 constexpr std::array kCatalogue = {
     Entry{"aten::_local_scalar_dense", &answer_scalar},
@@ -68,12 +62,10 @@ constexpr std::array kCatalogue = {
     Entry{"aten::_cudnn_rnn", &answer_recurrent},
     Entry{"aten::_cudnn_rnn_backward", &answer_recurrent_backward},
     Entry{"aten::_cudnn_rnn_flatten_weight", &flatten_weights},
+    Entry{"torchvision::nms", &answer_kept_boxes},
 };
 
-struct PlausibleEntry {
-  std::string_view name;
-  PlausibleValues give;
-};
+using PlausibleEntry = CatalogueEntry<PlausibleValues>;
 
 constexpr std::array kPlausible = {
     PlausibleEntry{"aten::topk", &give_indices},
@@ -93,16 +85,10 @@ constexpr std::array kPlausible = {
 
 }  // namespace
 
-PlausibleValues find_plausible(std::string_view name) {
-  const auto* found = std::find_if(kPlausible.begin(), kPlausible.end(),
-                                   [&](const PlausibleEntry& entry) { return entry.name == name; });
-  return found == kPlausible.end() ? nullptr : found->give;
-}
+PlausibleValues find_plausible(std::string_view name) { return find_in(kPlausible, name); }
 
 SpecialOperator find_special(std::string_view name) {
-  const auto* found = std::find_if(kCatalogue.begin(), kCatalogue.end(),
-                                   [&](const Entry& entry) { return entry.name == name; });
-  if (found != kCatalogue.end()) return found->special;
+  if (const SpecialOperator special = find_in(kCatalogue, name)) return special;
   if (name.starts_with("aten::_fused_adam") || name.starts_with("aten::_fused_sgd") ||
       name.starts_with("aten::_fused_adagrad"))
     return &do_nothing;

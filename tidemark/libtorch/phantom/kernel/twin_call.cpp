@@ -5,6 +5,7 @@
 #include <ATen/core/LegacyTypeDispatch.h>
 
 #include "tidemark/libtorch/phantom/cuda/cuda_results.h"
+#include "tidemark/libtorch/phantom/kernel/composite_call.h"
 #include "tidemark/libtorch/phantom/kernel/missing_kernel.h"
 #include "tidemark/libtorch/phantom/kernel/quiet.h"
 #include "tidemark/libtorch/phantom/kernel/signature.h"
@@ -18,16 +19,15 @@ class TwinCall {
   TwinCall(CallFrame& frame, const std::function<void()>& name_call)
       : frame_(frame), name_call_(name_call) {}
 
-  void run() {
+  TwinAnswer run() {
     std::vector<c10::IValue> args = frame_.copy_of_args();
     for (std::size_t i = 0; i < frame_.count(); ++i) frame_.arg(i) = to_meta(frame_.arg(i));
-    try {
-      at::AutoDispatchBelowADInplaceOrView below;
-      QuietPython quiet;
-      frame_.op().callBoxed(frame_.stack());
-    } catch (const c10::NotImplementedError&) {
+    const Shapes shapes = call();
+    if (shapes != Shapes::Told) {
       frame_.put_args(std::move(args));
-      return ask_cpu_for_shapes(frame_);
+      if (shapes == Shapes::NoFake && has_parts(frame_.op())) return TwinAnswer::HasParts;
+      ask_cpu_for_shapes(frame_);
+      return TwinAnswer::Results;
     }
     check_shapes();
     if (frame_.op().schema().name() == "aten::as_strided")
@@ -38,9 +38,27 @@ class TwinCall {
       frame_.result(i) =
           with_tensors(frame_.result(i), [&](const at::Tensor& t) { return back(t); });
     for (auto& [twin, phantom] : twins_) sync(*twin.unsafeGetTensorImpl(), phantom);
+    return TwinAnswer::Results;
   }
 
  private:
+  enum class Shapes : std::uint8_t { Told, NoMeta, NoFake };
+
+  Shapes call() {
+    take_fake_missing();
+    try {
+      at::AutoDispatchBelowADInplaceOrView below;
+      QuietPython quiet;
+      frame_.op().callBoxed(frame_.stack());
+    } catch (const c10::NotImplementedError&) {
+      return Shapes::NoMeta;
+    } catch (...) {
+      if (!take_fake_missing()) throw;
+      return Shapes::NoFake;
+    }
+    return Shapes::Told;
+  }
+
   c10::IValue to_meta(const c10::IValue& value) {
     if (value.isDevice()) return c10::Device(c10::DeviceType::Meta);
     if (value.isGenerator()) return {};
@@ -126,8 +144,8 @@ class TwinCall {
 
 }  // namespace
 
-void call_on_twins(CallFrame& frame, const std::function<void()>& name_call) {
-  TwinCall(frame, name_call).run();
+TwinAnswer call_on_twins(CallFrame& frame, const std::function<void()>& name_call) {
+  return TwinCall(frame, name_call).run();
 }
 
 }  // namespace tidemark::phantom

@@ -265,4 +265,20 @@ bool answer_histogram(CallFrame& frame) {
   return finish(frame, with_values(counts, frame.device().index(), certainty));
 }
 
+bool answer_kept_boxes(CallFrame& frame) {
+  if (answer_from_values(frame)) return true;
+  const bool none = session_options().on_value == OnValue::Zero;
+  note_assumption(
+      frame, "assumed-shape",
+      none ? "met boxes that nobody knows; none was taken as kept"
+           : "met boxes that nobody knows; all were taken as kept, the most there can be");
+  at::Tensor kept;
+  {
+    at::AutoDispatchBelowADInplaceOrView below;
+    QuietPython quiet;
+    kept = at::arange(none ? 0 : frame.arg(0).toTensor().size(0), at::kLong);
+  }
+  return finish(frame, with_values(kept, frame.device().index(), Certainty::Assumed));
+}
+
 }  // namespace tidemark::phantom

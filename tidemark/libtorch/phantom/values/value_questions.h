@@ -14,6 +14,7 @@ bool answer_unique(CallFrame& frame);
 bool answer_repeats(CallFrame& frame);  // repeat_interleave
 bool answer_bincount(CallFrame& frame);
 bool answer_histogram(CallFrame& frame);
+bool answer_kept_boxes(CallFrame& frame);  // torchvision's nms: how many do not overlap?
 
 // Ends loops that ask for ever: counts begin anew.
 void reset_questions();
