@@ -40,7 +40,8 @@ class Model(nn.Module):
 
 torch.manual_seed(rank)
 model = Model().to(device)
-policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
+policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16 if on_gpu else None,
+                              reduce_dtype=torch.float32)
 for layer in model.layers:
     fully_shard(layer, mp_policy=policy)
 fully_shard(model, mp_policy=policy)

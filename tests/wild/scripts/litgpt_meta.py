@@ -77,7 +77,8 @@ model.to_empty(device=device)
 for module in model.modules():
     if hasattr(module, "reset_parameters"):
         module.reset_parameters()
-model.to(torch.bfloat16)
+if device.type == "cuda":
+    model.to(torch.bfloat16)
 optimizer = torch.optim.AdamW(model.parameters(), lr=4e-4, weight_decay=0.1, betas=(0.9, 0.95))
 corpus = torch.randint(VOCAB, (3, BATCH, LENGTH + 1))
 for step, rows in enumerate(corpus):
