@@ -65,6 +65,18 @@ void ModuleCalls::remember(py::handle module, ModuleNumber number) {
   known.is_ready = true;
 }
 
+void ModuleCalls::remember_compiled(py::handle module, ModuleNumber number) {
+  remember(module, number);
+  modules_[module.ptr()].is_compiled = true;
+}
+
+// Inside of compiled regions modules are not called as they are written.
+bool ModuleCalls::is_heard(PyObject* module, const Module* known) const {
+  if (!is_compiled()) return true;
+  if (!hears_compiled_) return false;
+  return known ? known->is_compiled : PyObject_HasAttrString(module, "_orig_mod") == 1;
+}
+
 void ModuleCalls::ignore(py::handle module) {
   Module& known = modules_[module.ptr()];
   known.is_ready = known.is_ignored = true;
@@ -89,8 +101,9 @@ void ModuleCalls::close_lost() {
 }
 
 void ModuleCalls::begin(PyObject* module, PyObject* inputs) {
-  if (!prepare_ || !tracker_->is_running() || is_compiled()) return;
+  if (!prepare_ || !tracker_->is_running()) return;
   Module* known = find(module);
+  if (!is_heard(module, known)) return;
   if (!known || !known->is_ready || known->open > 0 || is_wary_) {
     const py::object prepare = prepare_;
     prepare(py::handle(module));
@@ -103,9 +116,9 @@ void ModuleCalls::begin(PyObject* module, PyObject* inputs) {
 }
 
 void ModuleCalls::end(PyObject* module, PyObject* outputs) {
-  if (!prepare_ || !tracker_->is_running() || is_compiled()) return;
+  if (!prepare_ || !tracker_->is_running()) return;
   Module* const known = find(module);
-  if (!known || known->is_ignored) return;
+  if (!known || known->is_ignored || !is_heard(module, known)) return;
   const PyObject* const raised = handled_exception();
   const bool failed = outputs == Py_None && raised && raised != known->raised_before;
   known->raised_before = nullptr;
@@ -220,10 +233,11 @@ py::object callable(std::shared_ptr<T> owner) {
 void bind_hooks(py::module_& m) {
   using Held = std::shared_ptr<ModuleCalls>;
   py::class_<ModuleCalls, Held>(m, "ModuleCalls")
-      .def(py::init<std::shared_ptr<Tracker>>())
+      .def(py::init<std::shared_ptr<Tracker>, bool>())
       .def("start", &ModuleCalls::start)
       .def("stop", &ModuleCalls::stop)
       .def("remember", &ModuleCalls::remember)
+      .def("remember_compiled", &ModuleCalls::remember_compiled)
       .def("ignore", &ModuleCalls::ignore)
       .def("forget", &ModuleCalls::forget)
       .def("prepare_again", &ModuleCalls::prepare_again)

@@ -14,7 +14,9 @@ namespace tidemark::recorder {
 // The calls of modules that one tracker follows. Only touched with Python's lock held.
 class ModuleCalls {
  public:
-  explicit ModuleCalls(std::shared_ptr<Tracker> tracker) : tracker_(std::move(tracker)) {}
+  // `hears_compiled`: compiled modules too, in place of what is inside them.
+  ModuleCalls(std::shared_ptr<Tracker> tracker, bool hears_compiled)
+      : tracker_(std::move(tracker)), hears_compiled_(hears_compiled) {}
 
   // prepare(module) runs before a call that is not as usual, give_up(problem) after an error of
   // ours. Neither is kept beyond stop.
@@ -23,6 +25,8 @@ class ModuleCalls {
 
   // The module is known by this number from here on, and its next call is as usual.
   void remember(pybind11::handle module, ModuleNumber number);
+  // A compiled module: it is heard inside of compiled regions, where no other is.
+  void remember_compiled(pybind11::handle module, ModuleNumber number);
   // The module only calls another: nobody hears of its calls.
   void ignore(pybind11::handle module);
   void forget(std::uintptr_t module);
@@ -42,12 +46,14 @@ class ModuleCalls {
   struct Module {
     ModuleNumber number = 0;
     int open = 0;
-    bool is_ready = false, is_ignored = false;
+    bool is_ready = false, is_ignored = false, is_compiled = false;
     const PyObject* raised_before = nullptr;  // only compared
   };
   Module* find(PyObject* module);
+  bool is_heard(PyObject* module, const Module* known) const;
 
   const std::shared_ptr<Tracker> tracker_;
+  const bool hears_compiled_;
   pybind11::object prepare_, give_up_;
   std::unordered_map<PyObject*, Module> modules_;  // by address, while they live
   bool is_wary_ = false;

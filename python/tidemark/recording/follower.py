@@ -50,7 +50,7 @@ class Follower:
         self.names = PyTorchNames() if as_pytorch else ModuleNames()
         self._as_pytorch = as_pytorch
         self._meet = meet
-        self.calls = _recorder.ModuleCalls(tracker)
+        self.calls = _recorder.ModuleCalls(tracker, not as_pytorch)
         self._gradient_hook = _recorder.gradient_hook(tracker)
         self._modules: dict[int, FollowedModule] = {}
         self._hooked: dict[int, tuple[Any, Any]] = {}  # a parameter, and the handle of its hook
@@ -155,8 +155,8 @@ class Follower:
         known = self.followed(module)
         if not known.is_labelled:
             self._label_tree(module)
-        if not self._as_pytorch and wrapped_by(module) is not None:
-            self.calls.ignore(module)
+        if not self._as_pytorch and (inner := wrapped_by(module)) is not None:
+            self._prepare_wrapper(module, inner)
             return
         if known.stats is None:
             known.stats = self._meet(known, self.names.name_of(module))
@@ -169,6 +169,16 @@ class Follower:
             self.calls.close_lost()
         self.calls.remember(module, known.number)
         self.calls.set_wary(self._in_step or bool(self._without_gradient))
+
+    def _prepare_wrapper(self, module: nn.Module, inner: nn.Module) -> None:
+        """It takes no level; but a compiled module's calls are heard in place of the one inside."""
+        if not hasattr(module, "_orig_mod"):
+            self.calls.ignore(module)
+            return
+        known = self.followed(inner)
+        if known.stats is None:
+            known.stats = self._meet(known, self.names.name_of(inner))
+        self.calls.remember_compiled(module, known.number)
 
     def _give_up(self, problem: Exception) -> None:
         """A bug of ours must not end the user's program: tracking stops, training goes on. The hooks
