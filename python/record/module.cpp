@@ -284,6 +284,7 @@ PYBIND11_MODULE(_recorder, m) {
   bind_tracker(m);
   bind_hooks(m);
   m.def("set_opener", &set_opener);
+  m.def("set_compiling", &set_compiling);
   m.def("set_hidden_folders",
         [](std::vector<std::string> folders) { g_lines.hide(std::move(folders)); });
   set_line_finder(&find_line);

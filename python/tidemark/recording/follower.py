@@ -19,6 +19,7 @@ from tidemark.ddp_buckets import DdpBuckets
 from tidemark.module_copies import ModuleCopies
 from tidemark.module_names import ModuleNames, wrapped_by
 from tidemark.optimizer_steps import state_tensors, steps_under_way, with_followed_closure
+from tidemark.recording.compiler import hear_compiler
 from tidemark.recording.gpu_births import hear_gpus
 from tidemark.recording.hook_tables import GlobalHooks
 from tidemark.recording.library import _recorder, inner_tensors
@@ -175,6 +176,7 @@ class Follower:
         if not hasattr(module, "_orig_mod"):
             self.calls.ignore(module)
             return
+        hear_compiler()  # its first call compiles it
         known = self.followed(inner)
         if known.stats is None:
             known.stats = self._meet(known, self.names.name_of(inner))

@@ -19,6 +19,8 @@ StorageKey key_of_pointer(const void* context) {
   return static_cast<StorageKey>(reinterpret_cast<std::uintptr_t>(context));
 }
 
+thread_local bool t_compiles = false;
+
 // What a noted allocator stands in front of, and its device. Other threads allocate and free while
 // it is set, so it is atomic; PyTorch's own table of allocators is read without any order.
 class Noted : public c10::Allocator {
@@ -98,12 +100,11 @@ class NotedMetaAllocator final : public Noted {
   }
   c10::DeleterFnPtr raw_deleter() const override { return inner()->raw_deleter(); }
 
-  // A compiler tries a program out on fake tensors: below all modes it makes meta storages for
-  // those that exist, and all kernels are forced to meta. They are none of the program's memory.
+  // A compiler tries a program out on fake tensors, whose kernels are forced to meta. They are none
+  // of the program's memory.
   static bool is_tried_out() {
-    const auto keys = c10::impl::tls_local_dispatch_key_set();
-    return keys.included_.has(c10::DispatchKey::Meta) ||
-           keys.excluded_.has(c10::DispatchKey::PythonTLSSnapshot);
+    return t_compiles ||
+           c10::impl::tls_local_dispatch_key_set().included_.has(c10::DispatchKey::Meta);
   }
 
   static c10::DataPtr name(c10::Device device) {
@@ -163,6 +164,8 @@ void remove_allocators() {
   remove(c10::kCPU, g_cpu_allocator);
   remove(c10::kMeta, g_meta_allocator);
 }
+
+void set_compiling(bool compiles) { t_compiles = compiles; }
 
 StorageKey key_of(const c10::StorageImpl& storage) {
   return key_of_pointer(storage.data_ptr().get_context());

@@ -12,6 +12,10 @@ namespace tidemark::recorder {
 void install_allocators();
 void remove_allocators();
 
+// Between the two, the meta storages of this thread are the compiler's, which tries a program out
+// on copies of what exists.
+void set_compiling(bool compiles);
+
 // The name a storage has in notes; 0 for one without memory.
 attribution::StorageKey key_of(const c10::StorageImpl& storage);
 
