@@ -78,6 +78,7 @@ class OptimizerSteps:
                 for parameter in group["params"]:
                     label(parameter, "Parameter")
                     label(parameter.grad, "Gradient")
+            label(state_tensors(optimizer), "OptimizerState")  # some make it with themselves
         self._label_copies()
         if steps_under_way() > 1:
             return None
