@@ -34,10 +34,20 @@ _OWN_FOLDERS = (dirname(torch.__file__), dirname(__file__))
 
 def wrapped_by(module: nn.Module) -> nn.Module | None:
     """What a wrapper of torch's wraps; none for any other module."""
-    attribute = _WRAPPED.get(type(module).__name__)
-    if attribute is None or not type(module).__module__.startswith("torch."):
+    plain = own_class(module)
+    attribute = _WRAPPED.get(plain.__name__)
+    if attribute is None or not plain.__module__.startswith("torch."):
         return None
     return module._modules.get(attribute)
+
+
+def own_class(module: nn.Module) -> type:
+    """As the program has written it: FSDP2 and its like put a class of their own before it."""
+    found = type(module)
+    while (len(found.__bases__) == 2 and found.__bases__[0].__module__.startswith("torch.distributed.")
+           and found.__name__.endswith(found.__bases__[1].__name__)):
+        found = found.__bases__[1]
+    return found
 
 
 def unwrapped(module: nn.Module) -> nn.Module:
@@ -101,8 +111,8 @@ class RootNames:
         return known
 
     def _new_name(self, root: nn.Module) -> str:
-        by_class = type(root).__name__
-        says_nothing = type(root).__module__.startswith("torch.")
+        by_class = own_class(root).__name__
+        says_nothing = own_class(root).__module__.startswith("torch.")
         if (says_nothing or not self._is_free(by_class)) and self._looked_for < _MOST_LOOKED_FOR:
             self._looked_for += 1
             by_class = name_in_program(root) or by_class

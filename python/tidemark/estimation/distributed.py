@@ -6,7 +6,9 @@ import inspect
 import os
 from typing import Any
 
+from tidemark.estimation.list_sharding import patch_list_sharding
 from tidemark.estimation.ranks import tell_world
+from tidemark.estimation.single_chunks import patch_chunks
 from tidemark.virtual_cuda.library import library
 from tidemark.virtual_cuda.patches import Patches
 
@@ -65,3 +67,5 @@ def patch_distributed(patches: Patches) -> None:
     }
     # torch.distributed.device_mesh and others have bound these names when they were imported.
     patches.set_wherever_bound(dist, answers)
+    patch_list_sharding(patches)
+    patch_chunks(patches)

@@ -14,6 +14,7 @@ from torch import nn
 from torch.utils.weak import WeakIdKeyDictionary
 
 from tidemark.estimation.labels import label, label_tensors
+from tidemark.estimation.rank_classes import ShardedTensors
 from tidemark.module_copies import ModuleCopies
 from tidemark.module_names import ModuleNames, wrapped_by
 from tidemark.virtual_cuda.library import library
@@ -31,6 +32,7 @@ class ModuleCalls:
         self._patches = Patches()
         self._copies = ModuleCopies()
         self._named: weakref.WeakSet[nn.Module] = weakref.WeakSet()
+        self.sharded = ShardedTensors()
 
     def watch(self) -> None:
         library().watch_modules(self._name_tree, self._take_inputs)
@@ -64,6 +66,7 @@ class ModuleCalls:
             weakref.finalize(module, library().forget_module, id(module)).atexit = False
             for parameter in module.parameters(recurse=False):
                 label(parameter, "Parameter", scope)
+                self.sharded.meet(parameter)
                 self._hook(parameter)
             for buffer in module.buffers(recurse=False):
                 label(buffer, "Buffer", scope)

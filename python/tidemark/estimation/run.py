@@ -17,6 +17,7 @@ from tidemark.estimation.faults import told_faults
 from tidemark.estimation.held_files import SCRATCH, HeldFiles
 from tidemark.estimation.options import EstimateOptions
 from tidemark.estimation.progress import Progress
+from tidemark.estimation.rank_classes import words_of
 from tidemark.estimation.ranks import Ranks, environment_of
 from tidemark.estimation.safetensors_files import patch_safetensors
 from tidemark.host_memory import default_budget
@@ -137,6 +138,7 @@ def run_here(options: EstimateOptions, program: Callable[[], None] | None, folde
         close_gpus()
     wall = time.monotonic() - started
     write_meta(library().set_meta, known_after(ending, steps, wall, options.gpus))
+    tell_alike(modules.sharded.classes(), options.rank)
     if ending.how == "steps":
         write_meta(library().set_meta, {"run.further_seconds": f"{further:.3f}"})
     if files and (sentence := files.held().sentence()):
@@ -146,6 +148,19 @@ def run_here(options: EstimateOptions, program: Callable[[], None] | None, folde
     unsaved = (f"{options.save}: cannot write: {problem}; the tape ends there, the report does not"
                if problem else "")
     return Outcome(data, ending, unsaved)
+
+
+def tell_alike(classes: list[list[int]], rank: int) -> None:
+    """Which ranks hold what this one does, and which do not."""
+    if not classes:
+        return
+    own = next((ranks for ranks in classes if rank in ranks), [])
+    others = [words_of(ranks) for ranks in classes if ranks is not own]
+    library().set_meta("run.ranks_alike", words_of(own))
+    library().set_meta("run.rank_classes", "; ".join(map(words_of, classes)))
+    if others:
+        library().note("uneven-shards", "", f"ranks {words_of(own)} hold shards like rank {rank}'s; those "
+                       f"of {' and of '.join(others)} are of other sizes (--rank all)")
 
 
 def error_of(program: Callable[[], None]) -> BaseException | None:
