@@ -27,8 +27,8 @@ void bind_run(py::module_& module) {
       field("failure", &RunFacts::failure), field("steps", &RunFacts::steps),
       field("ops", &RunFacts::ops), field("wall_seconds", &RunFacts::wall_seconds),
       field("torch_version", &RunFacts::torch_version), field("rank", &RunFacts::rank),
-      field("world_size", &RunFacts::world_size), field("gpu", &RunFacts::gpu),
-      field("used_matmul", &RunFacts::used_matmul),
+      field("world_size", &RunFacts::world_size), field("ranks_alike", &RunFacts::ranks_alike),
+      field("gpu", &RunFacts::gpu), field("used_matmul", &RunFacts::used_matmul),
       field("is_uncompiled", &RunFacts::is_uncompiled), field("optimizers", &RunFacts::optimizers),
       field("further_seconds", &RunFacts::further_seconds),
       field("later_failure", &RunFacts::later_failure),
@@ -50,7 +50,9 @@ void bind_verdict(py::module_& module, TapeClass& tape) {
       field("device", &VerdictAnswer::device), field("tensor_bytes", &VerdictAnswer::tensor_bytes),
       field("budget_bytes", &VerdictAnswer::budget_bytes), field("budget", &VerdictAnswer::budget),
       field("is_uncompiled", &VerdictAnswer::is_uncompiled),
-      field("is_partial", &VerdictAnswer::is_partial),
+      field("is_partial", &VerdictAnswer::is_partial), field("rank", &VerdictAnswer::rank),
+      field("world_size", &VerdictAnswer::world_size),
+      field("ranks_alike", &VerdictAnswer::ranks_alike),
       field("diagnostics", &VerdictAnswer::diagnostics));
   add_reports(answer)
       .def_property_readonly("fits", &VerdictAnswer::fits)
@@ -60,15 +62,16 @@ void bind_verdict(py::module_& module, TapeClass& tape) {
                        ">");
       });
   auto several = bind_struct<VerdictsAnswer>(
-      module, "VerdictsAnswer", "One program on several GPUs.",
-      field("gpus", &VerdictsAnswer::gpus), field("diagnostics", &VerdictsAnswer::diagnostics));
+      module, "VerdictsAnswer", "One program on several GPUs, as several ranks or in several jobs.",
+      field("verdicts", &VerdictsAnswer::verdicts),
+      field("diagnostics", &VerdictsAnswer::diagnostics));
   add_reports(several)
-      .def(py::init([](std::vector<VerdictAnswer> gpus) {
-             return VerdictsAnswer{.gpus = std::move(gpus)};
+      .def(py::init([](std::vector<VerdictAnswer> verdicts) {
+             return VerdictsAnswer{.verdicts = std::move(verdicts)};
            }),
-           py::arg("gpus"))
+           py::arg("verdicts"))
       .def("__repr__", [](const VerdictsAnswer& answer) {
-        return decoded(summary("VerdictsAnswer", answer.gpus, [](const VerdictAnswer& one) {
+        return decoded(summary("VerdictsAnswer", answer.verdicts, [](const VerdictAnswer& one) {
           return one.gpu.name + " " + std::string(name_of(one.verdict));
         }));
       });

@@ -574,6 +574,7 @@ class RunFacts(_Value):
     torch_version: Final[str]
     rank: Final[int]
     world_size: Final[int]
+    ranks_alike: Final[str]
     gpu: Final[GpuFacts]
     used_matmul: Final[bool]
     is_uncompiled: Final[bool]
@@ -599,12 +600,15 @@ class VerdictAnswer(_Answer):
     budget: Final[list[BudgetItem]]
     is_uncompiled: Final[bool]
     is_partial: Final[bool]
+    rank: Final[int]
+    world_size: Final[int]
+    ranks_alike: Final[str]
     diagnostics: Final[Diagnostics]
 
 class VerdictsAnswer(_Answer):
-    gpus: Final[list[VerdictAnswer]]
+    verdicts: Final[list[VerdictAnswer]]
     diagnostics: Final[Diagnostics]
-    def __init__(self, gpus: list[VerdictAnswer]) -> None: ...
+    def __init__(self, verdicts: list[VerdictAnswer]) -> None: ...
 
 class Overview(_Answer):
     run: Final[RunFacts]

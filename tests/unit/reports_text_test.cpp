@@ -275,7 +275,7 @@ TEST(VerdictText, SeveralGpusAreATable) {
   VerdictAnswer small{.verdict = Verdict::DoesNotFit, .gpu = {"Small", 4 * kMiB, "7.5"}};
   small.tensor_bytes = 5 * kMiB;
   small.budget_bytes = 6 * kMiB;
-  EXPECT_EQ(text_report(VerdictsAnswer{.gpus = {small}}),
+  EXPECT_EQ(text_report(VerdictsAnswer{.verdicts = {small}}),
             "  GPU      memory   tensors  with all else  verdict\n"
             "  ──────────────────────────────────────────────────────\n"
             "  Small  4.00 MiB  5.00 MiB       6.00 MiB  does not fit\n");

@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 from tidemark.estimation.every_gpu import estimate_on_every_gpu
+from tidemark.estimation.every_rank import estimate_every_rank
 from tidemark.estimation.held_files import HeldFiles
 from tidemark.estimation.options import EstimateOptions, parse_options
 from tidemark.estimation.run import run_estimate
@@ -31,7 +32,11 @@ def main(arguments: list[str]) -> int:
         return COULD_NOT_RUN
     try:
         if options.every_gpu:
-            return show(estimate_on_every_gpu(options), options, output)
+            answer = estimate_on_every_gpu(options)
+            return show([answer], answer.verdicts, options, output)
+        if options.is_table:
+            runs = estimate_every_rank(options)
+            return show([runs.verdicts, runs], runs.verdicts.verdicts, options, output)
         outcome = run_estimate(options, files=HeldFiles([options.save]))
     except (RuntimeError, OSError) as error:
         print(f"tidemark: {error}", file=sys.stderr)
@@ -42,14 +47,18 @@ def main(arguments: list[str]) -> int:
               file=sys.stderr)
     if outcome.unsaved:
         print(f"tidemark: {outcome.unsaved}", file=sys.stderr)
-    return show(outcome.report(options.top, options.depth), options, output)
+    report = outcome.report(options.top, options.depth)
+    return show([report], [report.verdict], options, output)
 
 
-def show(answer: Any, options: EstimateOptions, output: ReportOutput) -> int:
-    """Prints an answer; the exit code of its verdict, the best of several."""
-    text = answer.to_json() if options.json else answer.to_text(
+def show(answers: list[Any], verdicts: list[Any], options: EstimateOptions,
+         output: ReportOutput) -> int:
+    """Prints answers, as JSON the first of them; the exit code of the best verdict, of one job's ranks
+    that of the worst."""
+    text = answers[0].to_json() if options.json else "\n".join(answer.to_text(
         width=output.width, colour=output.colour, detail=options.detail, tape=options.save)
+        for answer in answers)
     if not output.write(text):
         return COULD_NOT_RUN
-    verdicts = answer.gpus if options.every_gpu else [answer.verdict]
-    return min(EXIT_CODES[one.verdict] for one in verdicts)
+    codes = [EXIT_CODES[one.verdict] for one in verdicts]
+    return max(codes) if options.every_rank and not options.world_sizes else min(codes)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import tidemark
 from tidemark.estimation.options import EstimateOptions
+from tidemark.estimation.runs_apart import run_apart, tell_progress
 from tidemark.gpus import CATALOGUE, Gpu
 
 
@@ -25,9 +24,8 @@ def estimate_on_every_gpu(options: EstimateOptions) -> tidemark.VerdictsAnswer:
     with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
         alike = by_capability()
         for number, names in enumerate(alike, 1):
-            if not options.quiet:
-                print(f"tidemark: run {number} of {len(alike)}: {', '.join(names)}", file=sys.stderr)
-            tape = run_on(names[0], options, Path(folder) / f"{number}.tape")
+            tell_progress(options, f"run {number} of {len(alike)}: {', '.join(names)}")
+            tape = run_apart(options, Path(folder) / f"{number}.tape", gpu_name=names[0])
             for name in names:
                 verdicts[name] = tape.verdict(gpu=facts_of(CATALOGUE[name]))
     return tidemark.VerdictsAnswer([verdicts[name] for name in sorted_names()])
@@ -48,30 +46,3 @@ def sorted_names() -> list[str]:
 
 def facts_of(gpu: Gpu) -> tidemark.GpuFacts:
     return tidemark.GpuFacts(gpu.name, gpu.memory_bytes, f"{gpu.major}.{gpu.minor}")
-
-
-def run_on(gpu: str, options: EstimateOptions, tape: Path) -> tidemark.Tape:
-    """A process of its own: virtual GPUs are opened once."""
-    done = subprocess.run([sys.executable, "-m", "tidemark", "estimate", "--gpu", gpu, "--quiet",
-                           "--save", str(tape), *flags_of(options)],
-                          stdout=subprocess.DEVNULL, check=False)
-    if not tape.exists():
-        raise RuntimeError(f"the run on {gpu} ended with exit code {done.returncode}")
-    return tidemark.open(tape)
-
-
-def flags_of(options: EstimateOptions) -> list[str]:
-    """All but the GPU and the report, as the command takes them."""
-    flags = ["--gpus", str(options.gpus), "--rank", str(options.rank),
-             "--steps", str(options.steps),
-             "--further", str(options.further),
-             "--on-value", options.on_value, "--oom", options.oom]
-    if options.host_memory is not None:
-        flags += ["--host-memory", str(options.host_memory)]
-    if options.is_rank:
-        flags += ["--world-size", str(options.world_size)]
-    if not options.cuda_choices:
-        flags.append("--no-cuda-choices")
-    if options.module:
-        flags.append("-m")
-    return [*flags, options.script, *options.arguments]

@@ -25,6 +25,8 @@ examples:
   tidemark estimate --gpu all train.py            on which GPU does it fit?
   tidemark estimate --steps 5 --save run.tape train.py
   tidemark estimate --world-size 8 train_ddp.py   as rank 0 of 8
+  tidemark estimate --world-size 8,64 train.py    from how many ranks on does it fit?
+  tidemark estimate --world-size 64 --rank all train.py    which rank needs most?
   tidemark estimate torchrun --nproc-per-node 8 train_ddp.py
   tidemark estimate -m mypackage.train --lr 1e-4  a module
 
@@ -34,7 +36,7 @@ interrupted, or never touched a GPU.
 """
 
 
-EVERY_GPU = "all"
+EVERY = "all"
 FURTHER_SECONDS = 10.0
 GPUS_OF_A_NODE = 8
 
@@ -45,7 +47,9 @@ class EstimateOptions:
     module: bool = False
     arguments: list[str] = field(default_factory=list)
     gpu: Gpu = CATALOGUE[DEFAULT_GPU]
+    gpu_name: str = DEFAULT_GPU  # as it was said
     gpus: int = 1
+    gpus_were_said: bool = False
     world_size: int = 1
     rank: int = 0
     is_rank: bool = False  # it was said: the script gets the variables of a launcher
@@ -62,6 +66,13 @@ class EstimateOptions:
     depth: int = 3
     detail: str = "brief"  # of the text
     every_gpu: bool = False
+    every_rank: bool = False
+    world_sizes: list[int] = field(default_factory=list)  # where several were said
+
+    @property
+    def is_table(self) -> bool:
+        """Several runs, one verdict each."""
+        return self.every_gpu or self.every_rank or bool(self.world_sizes)
 
 
 def gpus_for(ranks: int) -> int:
@@ -95,9 +106,18 @@ def _positive(text: str) -> int:
     return value
 
 
+def _rank(text: str) -> int | None:
+    """None is every kind of rank."""
+    return None if text == EVERY else count(text)
+
+
+def _positives(text: str) -> list[int]:
+    return [_positive(one) for one in text.split(",")]
+
+
 def _gpu(text: str) -> Gpu | None:
     """None is every GPU."""
-    if text == EVERY_GPU:
+    if text == EVERY:
         return None
     try:
         return find_gpu(text)
@@ -119,7 +139,7 @@ def make_parser() -> argparse.ArgumentParser:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--gpu", type=_gpu, default=CATALOGUE[DEFAULT_GPU], metavar="NAME",
+    parser.add_argument("--gpu", default=DEFAULT_GPU, dest="gpu_name", metavar="NAME",
                         help="h200, b200, a100-40gb, l40s, t4, rtx4090 and fifty more (see docs/gpus.md; "
                              "an unknown name lists them), an amount of memory (24GB, "
                              "rtx4090:48GB), a .json file, or all for a table of GPUs "
@@ -127,9 +147,11 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--gpus", type=_positive, default=None, metavar="N",
                         help="GPUs the script sees (default 1; the ranks of a node, at most 8, where "
                              "there are several)")
-    parser.add_argument("--world-size", type=_positive, default=None, metavar="N",
-                        help="ranks of the distributed job, as torchrun would start it; nothing is sent")
-    parser.add_argument("--rank", type=count, default=0, metavar="R", help="which rank to be")
+    parser.add_argument("--world-size", type=_positives, default=None, metavar="N",
+                        help="ranks of the distributed job, as torchrun would start it; nothing is sent; "
+                             "8,64,1024 gives a table")
+    parser.add_argument("--rank", type=_rank, default=0, metavar="R",
+                        help="which rank to be, or all for one of each kind")
     parser.add_argument("--steps", type=count, default=None, metavar="K",
                         help="end after K optimizer steps, 0 = at the script's end (default: after 2, "
                              f"and up to {FURTHER_SECONDS:.0f} seconds more)")
@@ -159,19 +181,35 @@ def parse_options(arguments: list[str]) -> EstimateOptions:
     parser = make_parser()
     parsed = parser.parse_args(arguments)
     is_rank = parsed.world_size is not None
-    if is_rank and parsed.rank >= parsed.world_size:
-        parser.error(f"--rank {parsed.rank} is not below --world-size {parsed.world_size}")
+    every_rank = parsed.rank is None
+    parsed.rank = parsed.rank or 0
+    parsed.world_sizes = parsed.world_size or [1]
+    parsed.world_size = parsed.world_sizes[0] if is_rank else None
+    if is_rank and parsed.rank >= min(parsed.world_sizes):
+        parser.error(f"--rank {parsed.rank} is not below --world-size {min(parsed.world_sizes)}")
+    if every_rank and not is_rank:
+        parser.error("--rank all needs --world-size N")
     if module := None if parsed.module else module_of(parsed.script):
         parsed.script, parsed.module = module, True
     processes = processes_of(parsed.script, parsed.arguments) if parsed.module else 1
+    parsed.gpus_were_said = parsed.gpus is not None
     parsed.gpus = parsed.gpus or gpus_for(parsed.world_size or processes)
     parsed.world_size = parsed.world_size or 1
     if note := note_on_flags(parser, parsed.script, parsed.arguments):
         print(f"tidemark: note: {note}", file=sys.stderr)
-    every_gpu = parsed.gpu is None
+    try:
+        gpu = _gpu(parsed.gpu_name)
+    except argparse.ArgumentTypeError as error:
+        parser.error(f"argument --gpu: {error}")
+    every_gpu = gpu is None
     if every_gpu and parsed.save:
         parser.error("--save keeps the tape of one run, and --gpu all makes several")
-    parsed.gpu = parsed.gpu or CATALOGUE[DEFAULT_GPU]
+    if every_gpu and (every_rank or len(parsed.world_sizes) > 1):
+        parser.error("--gpu all is one table, and --rank all or several --world-size another")
+    parsed.gpu = gpu or CATALOGUE[DEFAULT_GPU]
+    if len(parsed.world_sizes) == 1:
+        parsed.world_sizes = []
     parsed.further = further_seconds(parsed.steps, parsed.further)
     parsed.steps = wanted_steps(parsed.steps)
-    return EstimateOptions(**take_report(parsed), every_gpu=every_gpu, is_rank=is_rank)
+    return EstimateOptions(**take_report(parsed), every_gpu=every_gpu, every_rank=every_rank,
+                           is_rank=is_rank)

@@ -70,6 +70,7 @@ RunFacts find_run_facts(const Tape& tape) {
   run.torch_version = meta.text("run.torch");
   run.rank = meta.count("run.rank");
   run.world_size = meta.count("run.world_size", 1);
+  run.ranks_alike = meta.text("run.ranks_alike");
   run.gpu = {meta.text("gpu.name"), meta.count("gpu.memory_bytes"), meta.text("gpu.capability")};
   run.used_matmul = meta.text("used.matmul") == "yes";
   run.is_uncompiled = meta.text("used.compile") == "yes";

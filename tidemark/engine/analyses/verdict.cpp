@@ -86,6 +86,9 @@ std::optional<VerdictAnswer> judge(const RunFacts& run, const PeakAnswer& peak) 
   }
   answer.is_uncompiled = run.is_uncompiled;
   answer.is_partial = run.end == RunEnd::Steps;
+  answer.rank = run.rank;
+  answer.world_size = run.world_size;
+  answer.ranks_alike = run.ranks_alike;
   answer.reason = why_nobody_can_tell(run, device);
   if (answer.reason.empty() && is_too_much(answer, run.end))
     answer.reason = "it does not fit uncompiled, and what torch.compile saves is not known";

@@ -46,6 +46,7 @@ struct RunFacts {
   double wall_seconds = 0;
   std::string torch_version;
   std::int64_t rank = 0, world_size = 1;
+  std::string ranks_alike;  // ranks whose shards are of the same sizes: "0-1016"; empty if unknown
   GpuFacts gpu;
   bool used_matmul = false;    // so cuBLAS took its workspaces
   bool is_uncompiled = false;  // torch.compile was left out: what it was given ran eagerly

@@ -38,12 +38,14 @@ struct VerdictAnswer {
   Verdict verdict = Verdict::CannotTell;
   std::string reason;  // of "cannot tell": what stands in the way; else empty
   GpuFacts gpu;
-  std::string device;              // the one that decides; empty where none was touched
-  std::int64_t tensor_bytes = 0;   // its peak
-  std::int64_t budget_bytes = 0;   // the sum of the items
-  std::vector<BudgetItem> budget;  // empty where no device was touched
-  bool is_uncompiled = false;      // torch.compile was left out, and may lower the peak
-  bool is_partial = false;         // the run was ended before the script's own end
+  std::string device;                     // the one that decides; empty where none was touched
+  std::int64_t tensor_bytes = 0;          // its peak
+  std::int64_t budget_bytes = 0;          // the sum of the items
+  std::vector<BudgetItem> budget;         // empty where no device was touched
+  bool is_uncompiled = false;             // torch.compile was left out, and may lower the peak
+  bool is_partial = false;                // the run was ended before the script's own end
+  std::int64_t rank = 0, world_size = 1;  // of the job that the run was a part of
+  std::string ranks_alike;                // those that hold the same: "0-1016"; empty if unknown
   Diagnostics diagnostics;
 
   // Tight counts as fitting; no value where nobody can tell.
@@ -54,9 +56,9 @@ struct VerdictAnswer {
   bool operator==(const VerdictAnswer&) const = default;
 };
 
-// One program on several GPUs.
+// One program on several GPUs, or as several ranks, or in jobs of several sizes.
 struct VerdictsAnswer {
-  std::vector<VerdictAnswer> gpus;
+  std::vector<VerdictAnswer> verdicts;
   Diagnostics diagnostics;
   bool operator==(const VerdictsAnswer&) const = default;
 };

@@ -53,6 +53,7 @@ void write_run(JsonWriter& json, const RunFacts& run) {
   json.member_if_known("torch_version", run.torch_version);
   json.member("rank", run.rank);
   json.member("world_size", run.world_size);
+  json.member_if_known("ranks_alike", run.ranks_alike);
   write_gpu(json, run.gpu);
   write_out_of_memory(json, run.out_of_memory);
   json.end_object();

@@ -42,6 +42,9 @@ void write_answer(JsonWriter& json, const VerdictAnswer& answer) {
   json.boolean(answer.is_uncompiled);
   json.key("partial");
   json.boolean(answer.is_partial);
+  json.member("rank", answer.rank);
+  json.member("world_size", answer.world_size);
+  json.member_if_known("ranks_alike", answer.ranks_alike);
   write_gpu(json, answer.gpu);
   write_budget(json, answer.budget);
 }
@@ -56,9 +59,9 @@ std::string json_report(const VerdictAnswer& answer) {
 std::string json_report(const VerdictsAnswer& answer) {
   JsonWriter json;
   begin_report(json, "verdicts");
-  json.key("gpus");
+  json.key("verdicts");
   json.begin_array();
-  for (const VerdictAnswer& one : answer.gpus) {
+  for (const VerdictAnswer& one : answer.verdicts) {
     json.begin_object();
     write_answer(json, one);
     json.end_object();

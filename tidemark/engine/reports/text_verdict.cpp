@@ -64,6 +64,11 @@ void add_verdict(Page& page, const VerdictAnswer& answer) {
   page.paragraph(sentence + caveat_of(answer), 0, 0, ink_of(answer.verdict));
 }
 
+bool differ(const std::vector<VerdictAnswer>& rows, std::int64_t VerdictAnswer::*fact) {
+  return std::any_of(rows.begin(), rows.end(),
+                     [&](const VerdictAnswer& one) { return one.*fact != rows.front().*fact; });
+}
+
 // Of a table whose rows have no room for them.
 void add_caveats(Page& page, const std::vector<VerdictAnswer>& gpus) {
   const auto any = [&](bool VerdictAnswer::*fact) {
@@ -104,16 +109,32 @@ std::string text_report(const VerdictAnswer& answer, const TextStyle& style) {
 
 std::string text_report(const VerdictsAnswer& answer, const TextStyle& style) {
   Page page(style);
-  Table table({{"GPU"},
-               {"memory", Align::Right},
-               {"tensors", Align::Right},
-               {"with all else", Align::Right},
-               {"verdict"}});
-  for (const VerdictAnswer& one : answer.gpus)
-    table.add({one.gpu.name, page.bytes(one.gpu.memory_bytes), page.bytes(one.tensor_bytes),
-               page.bytes(one.budget_bytes), std::string(name_of(one.verdict))});
+  const std::vector<VerdictAnswer>& rows = answer.verdicts;
+  // What is the same in all rows is not said in each.
+  const bool by_world = differ(rows, &VerdictAnswer::world_size);
+  const bool by_rank = differ(rows, &VerdictAnswer::rank);
+  std::vector<TableColumn> columns;
+  if (by_world) columns.push_back({"ranks", Align::Right});
+  if (by_rank) columns.push_back({"rank", Align::Right});
+  if (by_rank) columns.push_back({"like it"});
+  columns.insert(columns.end(), {{"GPU"},
+                                 {"memory", Align::Right},
+                                 {"tensors", Align::Right},
+                                 {"with all else", Align::Right},
+                                 {"verdict"}});
+  Table table(columns);
+  for (const VerdictAnswer& one : rows) {
+    std::vector<std::string> cells;
+    if (by_world) cells.push_back(format_count(one.world_size));
+    if (by_rank) cells.push_back(std::to_string(one.rank));
+    if (by_rank) cells.push_back(one.ranks_alike);
+    cells.insert(cells.end(),
+                 {one.gpu.name, page.bytes(one.gpu.memory_bytes), page.bytes(one.tensor_bytes),
+                  page.bytes(one.budget_bytes), std::string(name_of(one.verdict))});
+    table.add(std::move(cells));
+  }
   table.draw(page);
-  add_caveats(page, answer.gpus);
+  add_caveats(page, rows);
   add_notes(page, answer.diagnostics);
   return page.take();
 }
