@@ -13,6 +13,7 @@ from tidemark.virtual_cuda.storages import SMALL_BYTES
 
 HOST = -1  # as a number of a device
 SUM = 0  # as NCCL numbers its reductions
+NCCL_VERSION = (2, 27, 5)  # that of PyTorch 2.11's CUDA builds
 
 
 def patch_comm(patches: Patches) -> None:
@@ -28,6 +29,7 @@ def patch_comm(patches: Patches) -> None:
         _nccl_reduce=reduce,
         _nccl_all_reduce=all_reduce,
     )
+    patches.set(torch.cuda.nccl, "version", lambda: NCCL_VERSION)
 
 
 def place(device: int) -> torch.device:
