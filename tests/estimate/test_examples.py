@@ -25,7 +25,7 @@ def estimate(*words: str) -> tuple[int, dict[str, Any]]:
 
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_an_example_runs_two_steps_and_fits(name: str) -> None:
-    ranks = ["--world-size", "8"] if name == "train_ddp" else []
+    ranks = ["--world-size", "8"] if name in ("train_ddp", "train_llama_fsdp") else []
     code, facts = estimate("--steps", "2", *ranks, str(EXAMPLES / f"{name}.py"))
     assert (code, facts["verdict"], facts["fits"], facts["run"]["steps"]) == (0, "fits", True, 2)
     device = facts["peak"]["devices"][0]

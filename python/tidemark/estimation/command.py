@@ -36,7 +36,8 @@ def main(arguments: list[str]) -> int:
             return show([answer], answer.verdicts, options, output)
         if options.is_table:
             runs = estimate_every_rank(options)
-            return show([runs.verdicts, runs], runs.verdicts.verdicts, options, output)
+            answers = [runs.verdicts] if options.world_sizes else [runs.verdicts, runs]
+            return show(answers, runs.verdicts.verdicts, options, output)
         outcome = run_estimate(options, files=HeldFiles([options.save]))
     except (RuntimeError, OSError) as error:
         print(f"tidemark: {error}", file=sys.stderr)
