@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from on_gpu import SCALES, estimated_bytes
 from rows import ROWS, Row
 
 SCRIPTS = Path(__file__).resolve().parent / "scripts"
+ON_H200 = {row["script"]: row["real"]
+           for row in json.loads((SCRIPTS.parent / "h200.json").read_text())["scripts"]}
 
 
 def contents(folder: Path) -> dict[str, str]:
@@ -47,3 +50,14 @@ def test_a_script_of_the_wild_fits_and_needs_what_its_shapes_say(row: Row, tmp_p
     assert first["device"] == "cuda:0"
     assert row.least_bytes <= first["allocated_bytes"] <= row.at_most * row.least_bytes
     assert (contents(tmp_path), contents(SCRIPTS)) == before
+
+
+@pytest.mark.parametrize("name", SCALES)
+def test_a_larger_one_peaks_where_a_real_gpu_does(name: str) -> None:
+    """Its allocator's peak on an H200, to one percent: convolutions, recurrent nets and all."""
+    estimated = estimated_bytes(str(SCRIPTS / f"{name}.py"), SCALES[name])
+    assert abs(estimated / ON_H200[name] - 1) < 0.01
+
+
+def test_every_script_that_a_real_gpu_ran_is_compared() -> None:
+    assert sorted(SCALES) == sorted(ON_H200)

@@ -14,17 +14,6 @@ namespace {
 using Args = std::vector<c10::IValue>;
 using Correction = void (*)(CallFrame& frame, const Args& args);
 
-// cuDNN computes in channels-last where the input or the weight is; not in double precision.
-at::MemoryFormat convolution_format(const at::Tensor& input, const at::Tensor& weight) {
-  const auto is_double = [](const at::Tensor& t) { return t.scalar_type() == at::kDouble; };
-  if (is_double(input) || is_double(weight)) return at::MemoryFormat::Contiguous;
-  const auto format =
-      weight.dim() == 5 ? at::MemoryFormat::ChannelsLast3d : at::MemoryFormat::ChannelsLast;
-  const bool wanted =
-      input.suggest_memory_format() == format || weight.suggest_memory_format() == format;
-  return wanted && weight.dim() >= 4 ? format : at::MemoryFormat::Contiguous;
-}
-
 void set_format(const at::Tensor& result, at::MemoryFormat format) {
   if (!result.defined() || format == at::MemoryFormat::Contiguous) return;
   result.unsafeGetTensorImpl()->empty_tensor_restride(format);
@@ -64,6 +53,17 @@ constexpr std::array kCorrections = {
 };
 
 }  // namespace
+
+// cuDNN computes in channels-last where the input or the weight is; not in double precision.
+at::MemoryFormat convolution_format(const at::Tensor& input, const at::Tensor& weight) {
+  const auto is_double = [](const at::Tensor& t) { return t.scalar_type() == at::kDouble; };
+  if (is_double(input) || is_double(weight)) return at::MemoryFormat::Contiguous;
+  const auto format =
+      weight.dim() == 5 ? at::MemoryFormat::ChannelsLast3d : at::MemoryFormat::ChannelsLast;
+  const bool wanted =
+      input.suggest_memory_format() == format || weight.suggest_memory_format() == format;
+  return wanted && weight.dim() >= 4 ? format : at::MemoryFormat::Contiguous;
+}
 
 void correct_results(CallFrame& frame, const Args& args) {
   const c10::OperatorName& name = frame.op().operator_name();

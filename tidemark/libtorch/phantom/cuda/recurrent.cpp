@@ -9,13 +9,12 @@
 
 #include <array>
 
-#include "tidemark/libtorch/phantom/log/session.h"
+#include "tidemark/libtorch/phantom/cuda/recurrent_workspace.h"
+#include "tidemark/libtorch/phantom/cuda/workspaces.h"
 #include "tidemark/libtorch/phantom/values/known_bytes.h"
 
 namespace tidemark::phantom {
 namespace {
-
-constexpr std::int64_t kLstmMode = 2, kGruMode = 3;  // as cuDNN numbers them
 
 at::Tensor new_phantom(const at::Tensor& like, at::IntArrayRef sizes, at::ScalarType dtype) {
   const auto type = c10::scalarTypeToTypeMeta(dtype);
@@ -78,15 +77,41 @@ Net read_net(const CallFrame& frame, std::size_t first) {
           frame.arg(first + 8).toIntVector()};
 }
 
-// What the backward needs at least of each token, layer and direction: the gates, and the LSTM's
-// cells; the outputs of all layers but the last; one byte of dropout's mask for each of those.
-std::int64_t reserve_bytes(const Net& net) {
-  const std::int64_t kept = net.mode == kLstmMode ? 5 : net.mode == kGruMode ? 4 : 1;
-  const auto itemsize = static_cast<std::int64_t>(net.input.itemsize());
-  const std::int64_t inner = (net.layers - 1) * net.output_size();
-  const std::int64_t gates = net.layers * kept * net.hidden_size;
-  const std::int64_t mask = net.dropout > 0 ? inner : 0;
-  return net.directions() * net.tokens() * ((gates + inner) * itemsize + mask);
+// What the rules ask about it. Dropout is for training alone.
+RecurrentNet shape_of(const Net& net) {
+  const auto steps = static_cast<std::int64_t>(net.batch_sizes.size());
+  return {.mode = static_cast<RecurrentMode>(net.mode),
+          .input = net.input.size(-1),
+          .hidden = net.hidden_size,
+          .projection = net.projection,
+          .layers = net.layers,
+          .batch = net.batch(),
+          .tokens = net.tokens(),
+          .padded_tokens = net.is_packed() ? steps * net.batch() : net.tokens(),
+          .itemsize = static_cast<std::int64_t>(net.input.itemsize()),
+          .bidirectional = net.bidirectional,
+          .drops = net.train && net.dropout > 0,
+          .is_packed = net.is_packed(),
+          .is_bfloat16 = net.input.scalar_type() == at::kBFloat16};
+}
+
+c10::Storage hold_for(const Net& net, std::int64_t bytes) {
+  return hold_workspace(net.input.device().index(), bytes);
+}
+
+// cuDNN wants time first and no gaps: what lies otherwise is copied, for the length of the call.
+c10::Storage hold_turned_input(const Net& net) {
+  const at::Tensor& x = net.input;
+  const bool lies_so = net.batch_first ? x.stride(2) == 1 && x.stride(0) == x.size(2) &&
+                                             x.stride(1) == x.size(0) * x.size(2)
+                                       : x.is_contiguous();
+  return lies_so ? c10::Storage() : hold_for(net, static_cast<std::int64_t>(x.nbytes()));
+}
+
+// A gradient that autograd leaves out is made of zeros, for the length of the call.
+c10::Storage hold_zeros(const Net& net, const c10::IValue& gradient, const at::Tensor& like) {
+  const bool is_there = optional_tensor(gradient).defined() || !like.defined();
+  return is_there ? c10::Storage() : hold_for(net, static_cast<std::int64_t>(like.nbytes()));
 }
 
 std::int64_t count_elements(const c10::List<at::Tensor>& weights) {
@@ -109,6 +134,19 @@ std::vector<std::int64_t> offsets_of(const c10::List<at::Tensor>& weights) {
   return offsets;
 }
 
+// Of all weights, in one buffer like theirs.
+c10::List<at::Tensor> new_gradients(const Net& net, const at::Tensor& buffer) {
+  const at::Tensor all = new_phantom(buffer, buffer.sizes());
+  const std::vector<std::int64_t> offsets = offsets_of(net.weights);
+  c10::List<at::Tensor> gradients;
+  for (std::size_t i = 0; i < net.weights.size(); ++i) {
+    const auto sizes = net.weights.get(i).sizes();
+    gradients.push_back(make_phantom(all.storage(), buffer.dtype(),
+                                     {sizes, c10::contiguous_strides(sizes), offsets[i]}));
+  }
+  return gradients;
+}
+
 }  // namespace
 
 bool answer_recurrent(CallFrame& frame) {
@@ -116,20 +154,18 @@ bool answer_recurrent(CallFrame& frame) {
   std::vector<std::int64_t> sizes = net.input.sizes().vec();
   sizes.back() = net.output_size() * net.directions();
   const std::int64_t states = net.layers * net.directions();
+  const c10::Storage turned = hold_turned_input(net);
   at::Tensor output = new_sequence(net.input, sizes, net.batch_first);
   at::Tensor hidden = new_phantom(net.hidden, {states, net.batch(), net.output_size()});
   at::Tensor cell = net.cell.defined()
                         ? new_phantom(net.cell, {states, net.batch(), net.hidden_size})
                         : new_phantom(net.hidden, {0});
-  if (net.train)
-    storage_log()->diagnose("approximate-reserve", Severity::Note,
-                            describe_source(current_place().stack),
-                            "what cuDNN keeps of a recurrent net for the backward was computed "
-                            "from what the backward needs at least");
-  at::Tensor reserve =
-      new_phantom(net.input, {net.train ? reserve_bytes(net) : 0}, at::ScalarType::Byte);
   at::Tensor buffer = optional_tensor(frame.arg(3));
   if (!buffer.defined()) buffer = new_phantom(net.weights.get(0), {count_elements(net.weights)});
+  const RecurrentNet shape = shape_of(net);
+  const c10::Storage workspace = hold_for(net, recurrent_workspace(shape));
+  at::Tensor reserve =
+      new_phantom(net.input, {net.train ? recurrent_reserve(shape) : 0}, at::ScalarType::Byte);
   frame.drop_args();
   for (at::Tensor* result : {&output, &hidden, &cell, &reserve, &buffer})
     frame.push(std::move(*result));
@@ -140,22 +176,21 @@ bool answer_recurrent_backward(CallFrame& frame) {
   const Net net = read_net(frame, 10);
   const auto wanted = frame.arg(21).toBoolList();
   const at::Tensor buffer = frame.arg(3).toTensor();
-  at::Tensor input, hidden, cell;
-  if (wanted.get(0) || wanted.get(1) || wanted.get(2)) {
-    input = new_sequence(net.input, net.input.sizes().vec(), net.batch_first);
-    hidden = new_phantom(net.hidden, net.hidden.sizes());
-    if (net.cell.defined()) cell = new_phantom(net.cell, net.cell.sizes());
-  }
+  const std::int64_t bytes = recurrent_workspace(shape_of(net));
+  const c10::Storage zeros = hold_zeros(net, frame.arg(8), net.hidden);
+  const c10::Storage cell_zeros = hold_zeros(net, frame.arg(9), net.cell);
+  const c10::Storage turned = hold_turned_input(net);
+  // These are computed whether they are wanted or not: the weights' need what that leaves behind.
+  at::Tensor input = new_sequence(net.input, net.input.sizes().vec(), net.batch_first);
+  at::Tensor hidden = new_phantom(net.hidden, net.hidden.sizes()), cell;
+  if (net.cell.defined()) cell = new_phantom(net.cell, net.cell.sizes());
+  hold_for(net, bytes);
   c10::List<at::Tensor> weights;
   if (wanted.get(3)) {
-    const at::Tensor all = new_phantom(buffer, buffer.sizes());
-    const std::vector<std::int64_t> offsets = offsets_of(net.weights);
-    for (std::size_t i = 0; i < net.weights.size(); ++i) {
-      const auto sizes = net.weights.get(i).sizes();
-      weights.push_back(make_phantom(all.storage(), buffer.dtype(),
-                                     {sizes, c10::contiguous_strides(sizes), offsets[i]}));
-    }
+    weights = new_gradients(net, buffer);
+    hold_for(net, bytes);
   }
+  if (!wanted.get(0) && !wanted.get(1) && !wanted.get(2)) input = hidden = cell = at::Tensor();
   frame.drop_args();
   for (at::Tensor* result : {&input, &hidden, &cell}) frame.push(std::move(*result));
   frame.push(std::move(weights));

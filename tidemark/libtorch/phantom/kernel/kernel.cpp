@@ -60,7 +60,8 @@ std::vector<at::Tensor> tensors_of(const CallFrame& frame) {
 OperatorFacts::OperatorFacts(const c10::OperatorHandle& op)
     : name(full_name(op)),
       special(find_special(op.operator_name().name)),
-      plausible(find_plausible(op.operator_name().name)) {
+      plausible(find_plausible(op.operator_name().name)),
+      workspaces(find_workspaces(name)) {
   const c10::FunctionSchema& schema = op.schema();
   const std::string& base = schema.name();
   const bool reshapes = only_reshapes(op);
@@ -122,15 +123,16 @@ void PhantomKernel::run(CallFrame& frame) {
   const MemoEntry* entry = key ? find(*key) : nullptr;
   const bool computes = may_compute(frame) && (!entry || entry->may_be_known);
   const bool forgets = facts_.writes && frame.any_known();
+  const Workspaces workspaces = facts_.workspaces ? facts_.workspaces(frame) : Workspaces();
   std::vector<c10::IValue> args;
   if (computes || forgets || facts_.plausible) args = frame.copy_of_args();
   bool may_be_known = true;
   if (entry) {
     count_memo_hit();
     set_current_call(entry->call);
-    entry->apply(frame);
+    entry->apply(frame, workspaces);
   } else {
-    const std::optional<const MemoEntry*> learned = learn(frame, key);
+    const std::optional<const MemoEntry*> learned = learn(frame, key, workspaces);
     if (!learned) return static_cast<void>(run_parts(frame));
     if (*learned) may_be_known = (*learned)->may_be_known;
   }
@@ -147,7 +149,8 @@ const MemoEntry* PhantomKernel::find(const MemoKey& key) {
 }
 
 std::optional<const MemoEntry*> PhantomKernel::learn(CallFrame& frame,
-                                                     const std::optional<MemoKey>& key) {
+                                                     const std::optional<MemoKey>& key,
+                                                     const Workspaces& workspaces) {
   const std::string signature = signature_of(frame);
   const auto name_call = [&](const std::string& results) {
     set_current_call(storage_log()->call(facts_.name, signature + results));
@@ -155,7 +158,7 @@ std::optional<const MemoEntry*> PhantomKernel::learn(CallFrame& frame,
   name_call("");
   const std::vector<at::Tensor> inputs = tensors_of(frame);
   const MemoKey before = facts_.writes ? layout_key(inputs) : MemoKey();
-  const TwinAnswer answer = call_on_twins(frame, [&] { name_call(results_of(frame)); });
+  const TwinAnswer answer = call_on_twins(frame, workspaces, [&] { name_call(results_of(frame)); });
   if (answer == TwinAnswer::HasParts) return std::nullopt;
   // A recipe makes results; it does not resize an `out=` that did not fit.
   if (!key || (facts_.writes && layout_key(inputs) != before)) return nullptr;

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "tidemark/engine/base/ids.h"
+#include "tidemark/libtorch/phantom/cuda/workspaces.h"
 #include "tidemark/libtorch/phantom/kernel/memo_entry.h"
 #include "tidemark/libtorch/phantom/kernel/memo_key.h"
 #include "tidemark/libtorch/phantom/kernel/special_operators.h"
@@ -21,6 +22,7 @@ struct OperatorFacts {
   std::string name;                   // "aten::add.Tensor"
   SpecialOperator special;            // null for most
   PlausibleValues plausible;          // null for most
+  WorkspaceRule workspaces;           // null for most
   bool may_memo = true;               // its shapes follow from its arguments alone
   bool writes = false;                // it writes values into an argument
   bool overwrites = false;            // it does so whatever was there before
@@ -47,7 +49,8 @@ class PhantomKernel final : public c10::OperatorKernel {
   const MemoEntry* find(const MemoKey& key);
   // Runs on twins; keeps the recipe where it may be used again. Nothing, not even null, where the
   // operator's parts are to run.
-  std::optional<const MemoEntry*> learn(CallFrame& frame, const std::optional<MemoKey>& key);
+  std::optional<const MemoEntry*> learn(CallFrame& frame, const std::optional<MemoKey>& key,
+                                        const Workspaces& workspaces);
   bool may_compute(const CallFrame& frame) const;
   // The call of a special operator: its name alone.
   CallId named_call();

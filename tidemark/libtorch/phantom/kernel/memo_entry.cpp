@@ -118,11 +118,12 @@ std::unique_ptr<MemoEntry> MemoEntry::learn(CallFrame& frame,
   return entry;
 }
 
-void MemoEntry::apply(CallFrame& frame) const {
+void MemoEntry::apply(CallFrame& frame, const Workspaces& workspaces) const {
   Maker maker(frame.device().index());
   if (uses_inputs_) maker.take_inputs(frame);
   frame.drop_args();
-  for (const ResultRule& result : results_) {
+  for (std::size_t i = 0; i < results_.size(); ++i) {
+    const ResultRule& result = results_[i];
     if (result.is_constant) {
       frame.push(result.constant);
     } else if (result.is_list) {
@@ -133,6 +134,7 @@ void MemoEntry::apply(CallFrame& frame) const {
     } else {
       frame.push(maker.make(result.tensors.front()));
     }
+    workspaces.take_after(i);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tidemark/engine/base/ids.h"
+#include "tidemark/libtorch/phantom/cuda/workspaces.h"
 #include "tidemark/libtorch/phantom/kernel/call_frame.h"
 
 namespace tidemark::phantom {
@@ -33,8 +34,8 @@ class MemoEntry {
   // a result cannot be made again (it is not ours, or not of a kind we know).
   static std::unique_ptr<MemoEntry> learn(CallFrame& frame, const std::vector<at::Tensor>& inputs);
 
-  // Replaces the frame's arguments by results.
-  void apply(CallFrame& frame) const;
+  // Replaces the frame's arguments by results; takes workspaces as those are born.
+  void apply(CallFrame& frame, const Workspaces& workspaces) const;
 
   CallId call;                // the operator and its arguments, as the tape names them
   bool may_be_known = false;  // results small or whole-numbered: worth having values

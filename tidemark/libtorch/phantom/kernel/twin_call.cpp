@@ -16,8 +16,8 @@ namespace {
 
 class TwinCall {
  public:
-  TwinCall(CallFrame& frame, const std::function<void()>& name_call)
-      : frame_(frame), name_call_(name_call) {}
+  TwinCall(CallFrame& frame, const Workspaces& workspaces, const std::function<void()>& name_call)
+      : frame_(frame), workspaces_(workspaces), name_call_(name_call) {}
 
   TwinAnswer run() {
     std::vector<c10::IValue> args = frame_.copy_of_args();
@@ -34,9 +34,11 @@ class TwinCall {
       check_bounds(frame_.result(0).toTensor());
     correct_results(frame_, args);
     name_call_();
-    for (std::size_t i = 0; i < frame_.result_count(); ++i)
+    for (std::size_t i = 0; i < frame_.result_count(); ++i) {
       frame_.result(i) =
           with_tensors(frame_.result(i), [&](const at::Tensor& t) { return back(t); });
+      workspaces_.take_after(i);
+    }
     for (auto& [twin, phantom] : twins_) sync(*twin.unsafeGetTensorImpl(), phantom);
     return TwinAnswer::Results;
   }
@@ -138,14 +140,16 @@ class TwinCall {
   }
 
   CallFrame& frame_;
+  const Workspaces& workspaces_;
   const std::function<void()>& name_call_;
   std::vector<std::pair<at::Tensor, at::Tensor>> twins_;  // twin, phantom
 };
 
 }  // namespace
 
-TwinAnswer call_on_twins(CallFrame& frame, const std::function<void()>& name_call) {
-  return TwinCall(frame, name_call).run();
+TwinAnswer call_on_twins(CallFrame& frame, const Workspaces& workspaces,
+                         const std::function<void()>& name_call) {
+  return TwinCall(frame, workspaces, name_call).run();
 }
 
 }  // namespace tidemark::phantom

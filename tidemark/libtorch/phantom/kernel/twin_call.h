@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "tidemark/libtorch/phantom/cuda/workspaces.h"
 #include "tidemark/libtorch/phantom/kernel/call_frame.h"
 
 namespace tidemark::phantom {
@@ -15,7 +16,9 @@ enum class TwinAnswer : std::uint8_t {
 
 // Replaces the frame's arguments by results; new storages are born where this thread is. What the
 // meta kernel allocates and frees inside does not count. `name_call` is told when the results'
-// shapes are known and none of them is born yet: it may name the call.
-TwinAnswer call_on_twins(CallFrame& frame, const std::function<void()>& name_call);
+// shapes are known and none of them is born yet: it may name the call. Workspaces are taken as the
+// results are born.
+TwinAnswer call_on_twins(CallFrame& frame, const Workspaces& workspaces,
+                         const std::function<void()>& name_call);
 
 }  // namespace tidemark::phantom

@@ -115,6 +115,12 @@ StorageKey StorageLog::resized(StorageKey storage, c10::DeviceIndex device, std:
   return grown;
 }
 
+bool StorageLog::would_refuse(c10::DeviceIndex device, std::int64_t bytes) const {
+  if (on_out_of_memory_ == OnOutOfMemory::GoOn) return false;
+  std::lock_guard lock(lock_);
+  return counters_[device].allocated + rounded(bytes) > virtual_gpus().model().memory_bytes;
+}
+
 // A refused request is no birth: a mark says where it was.
 void StorageLog::check_memory(c10::DeviceIndex device, std::int64_t wanted, const Whence& whence) {
   if (on_out_of_memory_ == OnOutOfMemory::GoOn) return;

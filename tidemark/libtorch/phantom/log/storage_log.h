@@ -49,6 +49,8 @@ class StorageLog {
   // Zero bytes are no storage to an allocator: they get no number and no event.
   StorageKey born(c10::DeviceIndex device, std::int64_t bytes, const Whence& whence);
   void died(StorageKey storage, c10::DeviceIndex device, std::int64_t bytes);
+  // Under the policy that refuses: a birth of so many bytes would be.
+  bool would_refuse(c10::DeviceIndex device, std::int64_t bytes) const;
   StorageKey resized(StorageKey storage, c10::DeviceIndex device, std::int64_t before,
                      std::int64_t after, const Whence& whence);
 

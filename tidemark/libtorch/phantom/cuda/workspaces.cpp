@@ -1,0 +1,134 @@
+// Reads convolutions from their calls, and takes what the rules say.
+#include "tidemark/libtorch/phantom/cuda/workspaces.h"
+
+#include <ATen/Context.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "tidemark/libtorch/phantom/cuda/convolution_workspace.h"
+#include "tidemark/libtorch/phantom/cuda/cuda_results.h"
+#include "tidemark/libtorch/phantom/kernel/catalogue.h"
+#include "tidemark/libtorch/phantom/log/session.h"
+
+namespace tidemark::phantom {
+namespace {
+
+// Nothing where the GPU has no tensor cores for these numbers: only those are known.
+std::optional<ConvolutionNumber> tensor_core_number(const at::Tensor& tensor) {
+  const int major = virtual_gpus().model().major;
+  switch (tensor.scalar_type()) {
+    case at::kFloat: return major >= 8 ? std::optional(ConvolutionNumber::Float) : std::nullopt;
+    case at::kBFloat16:
+      return major >= 8 ? std::optional(ConvolutionNumber::BFloat16) : std::nullopt;
+    case at::kHalf: return major >= 7 ? std::optional(ConvolutionNumber::Half) : std::nullopt;
+    default: return std::nullopt;
+  }
+}
+
+std::int64_t value_of_side(const std::vector<std::int64_t>& list, std::size_t i) {
+  return list.empty() ? 0 : list[std::min(i, list.size() - 1)];
+}
+
+// Input, weight, and the position of "stride" among a call's arguments.
+struct ConvolutionArguments {
+  const at::Tensor& input;
+  const at::Tensor& weight;
+  std::vector<std::int64_t> stride, padding, dilation;
+  bool transposed;
+  std::vector<std::int64_t> output_padding;
+  std::int64_t groups;
+};
+
+ConvolutionArguments read_arguments(const CallFrame& frame, std::size_t input, std::size_t stride) {
+  return {frame.arg(input).toTensor(),         frame.arg(input + 1).toTensor(),
+          frame.arg(stride).toIntVector(),     frame.arg(stride + 1).toIntVector(),
+          frame.arg(stride + 2).toIntVector(), frame.arg(stride + 3).toBool(),
+          frame.arg(stride + 4).toIntVector(), frame.arg(stride + 5).toInt()};
+}
+
+// How long a side of the result is.
+std::int64_t result_side(const ConvolutionArguments& a, std::size_t i) {
+  const std::int64_t side = a.input.size(static_cast<std::int64_t>(i) + 2);
+  const std::int64_t reach =
+      value_of_side(a.dilation, i) * (a.weight.size(static_cast<std::int64_t>(i) + 2) - 1);
+  const std::int64_t stride = std::max<std::int64_t>(value_of_side(a.stride, i), 1);
+  if (a.transposed)
+    return (side - 1) * stride - 2 * value_of_side(a.padding, i) + reach +
+           value_of_side(a.output_padding, i) + 1;
+  return (side + 2 * value_of_side(a.padding, i) - reach - 1) / stride + 1;
+}
+
+std::optional<Convolution> read_convolution(const ConvolutionArguments& a) {
+  if (!session_options().cuda_choices || !at::globalContext().userEnabledCuDNN()) return {};
+  const std::optional<ConvolutionNumber> number = tensor_core_number(a.input);
+  if (!number || a.input.dim() < 3 || a.weight.dim() != a.input.dim()) return {};
+  Convolution c;
+  c.batch = a.input.size(0);
+  c.groups = a.groups;
+  c.inputs = a.transposed ? a.weight.size(1) * a.groups : a.input.size(1);
+  c.outputs = a.weight.size(0);
+  std::int64_t given = 1, made = 1;
+  for (std::int64_t i = 2; i < a.input.dim(); ++i) {
+    given *= a.input.size(i);
+    made *= result_side(a, static_cast<std::size_t>(i - 2));
+    c.taps *= a.weight.size(i);
+    c.kernel = std::max(c.kernel, a.weight.size(i));
+  }
+  c.input_positions = a.transposed ? made : given;
+  c.output_positions = a.transposed ? given : made;
+  c.stride = *std::max_element(a.stride.begin(), a.stride.end());
+  c.number = *number;
+  c.channels_last = convolution_format(a.input, a.weight) != at::MemoryFormat::Contiguous;
+  c.multiprocessors = virtual_gpus().model().multiprocessors;
+  return c;
+}
+
+Workspaces of_convolution(const CallFrame& frame) {
+  const ConvolutionArguments arguments = read_arguments(frame, 0, 3);
+  const std::optional<Convolution> c = read_convolution(arguments);
+  if (!c) return {};
+  const ConvolutionPart part =
+      arguments.transposed ? ConvolutionPart::InputGradient : ConvolutionPart::Forward;
+  return {{convolution_workspace(part, *c), 0}, frame.device().index()};
+}
+
+// First the input's gradient, then the weight's.
+Workspaces of_convolution_backward(const CallFrame& frame) {
+  const ConvolutionArguments arguments = read_arguments(frame, 1, 4);
+  const std::optional<Convolution> c = read_convolution(arguments);
+  if (!c) return {};
+  const auto wanted = frame.arg(10).toBoolList();
+  const ConvolutionPart part =
+      arguments.transposed ? ConvolutionPart::Forward : ConvolutionPart::InputGradient;
+  return {{wanted.get(0) ? convolution_workspace(part, *c) : 0,
+           wanted.get(1) ? convolution_workspace(ConvolutionPart::WeightGradient, *c) : 0},
+          frame.device().index()};
+}
+
+using WorkspaceEntry = CatalogueEntry<WorkspaceRule>;
+
+constexpr std::array kWorkspaceRules = {
+    WorkspaceEntry{"aten::convolution", &of_convolution},
+    WorkspaceEntry{"aten::convolution_backward", &of_convolution_backward},
+};
+
+}  // namespace
+
+c10::Storage hold_workspace(c10::DeviceIndex device, std::int64_t bytes) {
+  if (bytes <= 0) return {};
+  c10::Storage storage = new_storage(device, bytes);
+  if (StorageLog* log = storage_log()) log->relabel(record_of(storage)->key, Category::Workspace);
+  return storage;
+}
+
+// PyTorch asks cuDNN for another way where a convolution's workspace does not fit.
+void Workspaces::take(std::int64_t bytes) const {
+  if (StorageLog* log = storage_log(); log && log->would_refuse(device, bytes)) return;
+  hold_workspace(device, bytes);
+}
+
+WorkspaceRule find_workspaces(std::string_view name) { return find_in(kWorkspaceRules, name); }
+
+}  // namespace tidemark::phantom

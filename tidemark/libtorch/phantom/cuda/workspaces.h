@@ -1,0 +1,34 @@
+// Memory that CUDA's libraries take inside an operator and give back before it ends.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "tidemark/libtorch/phantom/kernel/call_frame.h"
+
+namespace tidemark::phantom {
+
+// A storage of category Workspace, until it is dropped. None for no bytes.
+c10::Storage hold_workspace(c10::DeviceIndex device, std::int64_t bytes);
+
+// What a call takes after each of its first results is there.
+struct Workspaces {
+  std::array<std::int64_t, 2> bytes_after{};
+  c10::DeviceIndex device = 0;
+
+  void take_after(std::size_t result) const {
+    if (result < bytes_after.size() && bytes_after[result] > 0) take(bytes_after[result]);
+  }
+
+ private:
+  void take(std::int64_t bytes) const;
+};
+
+// Looks at a call's arguments.
+using WorkspaceRule = Workspaces (*)(const CallFrame& frame);
+
+// Null for an operator that takes none, or whose workspace nobody has measured. The name is with
+// overload: "aten::convolution".
+WorkspaceRule find_workspaces(std::string_view name);
+
+}  // namespace tidemark::phantom
