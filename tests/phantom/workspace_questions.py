@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch.nn.utils.rnn import pack_padded_sequence
 
 FILE = Path(__file__).parent / "workspace_answers.json"
 PARTS = ("forward", "input gradient", "weight gradient")
@@ -85,6 +86,7 @@ class Net:
     steps: int
     batch: int
     dropout: float
+    packed: bool  # sequences of all lengths from half of the steps on
 
     def ask(self) -> list[int]:
         """The forward's workspace, and what it keeps for the backward."""
@@ -92,9 +94,13 @@ class Net:
         net = getattr(torch.nn, self.mode)(
             self.input, self.hidden, self.layers, bidirectional=self.bidirectional,
             dropout=self.dropout, device="cuda", dtype=dtype)
-        x = torch.empty(self.steps, self.batch, self.input, device="cuda", dtype=dtype)
+        x: Any = torch.empty(self.steps, self.batch, self.input, device="cuda", dtype=dtype)
+        if self.packed:
+            lengths = torch.linspace(self.steps // 2, self.steps, self.batch).long().flip(0)
+            x = pack_padded_sequence(x, lengths)
         before = requested("current")
         taken, y = bytes_taken(lambda: net(x)[0])
+        y = y.data if self.packed else y
         states = self.layers * (1 + self.bidirectional) * self.batch * self.hidden * dtype.itemsize
         if self.mode == "LSTM":
             states *= 2
@@ -121,7 +127,7 @@ def main() -> None:
     facts: dict[str, Any] = {
         "gpu": torch.cuda.get_device_name(), "driver": driver, "torch": torch.__version__,
         "cudnn": torch.backends.cudnn.version(), "convolutions": [], "nets": []}
-    Net("LSTM", "float32", 8, 8, 2, False, 2, 2, 0.5).ask()  # the first to drop makes random states
+    Net("LSTM", "float32", 8, 8, 2, False, 2, 2, 0.5, False).ask()  # the first to drop makes random states
     for question, _ in answers(FILE.read_text()):
         name = "convolutions" if isinstance(question, Convolution) else "nets"
         facts[name].append([*vars(question).values(), question.ask()])

@@ -90,8 +90,9 @@ RecurrentNet shape_of(const Net& net) {
           .padded_tokens = net.is_packed() ? steps * net.batch() : net.tokens(),
           .itemsize = static_cast<std::int64_t>(net.input.itemsize()),
           .bidirectional = net.bidirectional,
-          .drops = net.train && net.dropout > 0,
           .is_packed = net.is_packed(),
+          .trains = net.train,
+          .drops = net.train && net.dropout > 0,
           .is_bfloat16 = net.input.scalar_type() == at::kBFloat16};
 }
 

@@ -14,7 +14,8 @@ struct RecurrentNet {
   std::int64_t tokens = 0;         // of all sequences
   std::int64_t padded_tokens = 0;  // as if all were as long as the longest
   std::int64_t itemsize = 4;
-  bool bidirectional = false, drops = false, is_packed = false;
+  bool bidirectional = false, is_packed = false;
+  bool trains = true, drops = false;  // what trains may drop
   bool is_bfloat16 = false;
 
   std::int64_t directions() const { return bidirectional ? 2 : 1; }
