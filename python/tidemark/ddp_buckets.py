@@ -8,7 +8,7 @@ from typing import Any
 
 import torch.distributed
 
-from tidemark.recording.replaced_method import ReplacedMethod
+from tidemark.recording.replaced_method import ReplacedMethod, ReplacedMethods
 
 SetCommunicating = Callable[[bool], None]
 
@@ -31,11 +31,11 @@ def _told(original: Any) -> Callable[..., Any]:
 
 
 # Buckets are made with the reducer, and once more when the order of gradients is known.
-_METHODS = [
+_METHODS = ReplacedMethods(
     ReplacedMethod(torch.distributed.Reducer, name, _told)
     for name in ("__init__", "_rebuild_buckets")
     if torch.distributed.is_available() and hasattr(torch.distributed.Reducer, name)
-]
+)
 
 
 class DdpBuckets:
@@ -43,16 +43,12 @@ class DdpBuckets:
 
     def __init__(self, set_communicating: SetCommunicating) -> None:
         self._hear = set_communicating
-        self._started: list[ReplacedMethod] = []
 
     def start(self) -> None:
+        _METHODS.start()
         _hearers.append(self._hear)
-        for method in _METHODS:
-            method.start()
-            self._started.append(method)
 
     def stop(self) -> None:
-        while self._started:
-            self._started.pop().stop()
         if self._hear in _hearers:
             _hearers.remove(self._hear)
+            _METHODS.stop()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from tidemark.recording.fork_safe_lock import ForkSafeLock
@@ -36,3 +36,23 @@ class ReplacedMethod:
                 delattr(self._owner, self._name)
             else:
                 setattr(self._owner, self._name, self._original)
+
+
+class ReplacedMethods:
+    """Several of them, started and stopped as one: all or none."""
+
+    def __init__(self, methods: Iterable[ReplacedMethod]) -> None:
+        self._methods = list(methods)
+
+    def start(self) -> None:
+        for count, method in enumerate(self._methods):
+            try:
+                method.start()
+            except BaseException:
+                for started in reversed(self._methods[:count]):
+                    started.stop()
+                raise
+
+    def stop(self) -> None:
+        for method in reversed(self._methods):
+            method.stop()

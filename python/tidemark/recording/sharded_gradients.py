@@ -11,11 +11,11 @@ import torch
 from torch import nn
 
 from tidemark.private_torch import check_private, what_is_missing
-from tidemark.recording.replaced_method import ReplacedMethod
+from tidemark.recording.replaced_method import ReplacedMethod, ReplacedMethods
 from tidemark.recording.telling import warn
 
 _all: dict[int, weakref.ref[ShardedGradients]] = {}
-_methods: list[ReplacedMethod] = []
+_methods: list[ReplacedMethods] = []
 
 
 class ShardedGradients:
@@ -26,7 +26,6 @@ class ShardedGradients:
         self._followed = followed
         self._label = label
         self._is_started = False
-        self._started: list[ReplacedMethod] = []
 
     def meet(self, module: nn.Module) -> bool:
         """Whether FSDP2 shards the module or one below it; nothing is, before that has been loaded."""
@@ -42,33 +41,34 @@ class ShardedGradients:
         self._is_started = True
         number = id(self)
         _all[number] = weakref.ref(self, lambda _: _all.pop(number, None))
-        for method in _replaced_methods():
-            method.start()
-            self._started.append(method)
+        _replaced_methods().start()
 
     def stop(self) -> None:
+        if not self._is_started:
+            return
         self._is_started = False
         _all.pop(id(self), None)
-        while self._started:
-            self._started.pop().stop()
+        _replaced_methods().stop()
 
     def take(self, parameter: Any, gradient: Any) -> None:
         if id(parameter) in self._followed:
             self._label(gradient)
 
 
-def _replaced_methods() -> list[ReplacedMethod]:
+def _replaced_methods() -> ReplacedMethods:
     """Made when FSDP2 is there: we do not load it."""
     if not _methods:
         missing = check_private("sharded")
         if missing:
             warn(f"tidemark: {what_is_missing(*missing)}; until then gradients of sharded parameters "
                  "are not told from other memory", stacklevel=6)
-            return []
+            _methods.append(ReplacedMethods([]))
+            return _methods[0]
         from torch.distributed.fsdp._fully_shard._fsdp_param import FSDPParam
 
-        _methods.append(ReplacedMethod(FSDPParam, "to_sharded_dtensor", _followed))
-    return _methods
+        _methods.append(ReplacedMethods(
+            [ReplacedMethod(FSDPParam, "to_sharded_dtensor", _followed)]))
+    return _methods[0]
 
 
 def _followed(original: Any) -> Callable[[Any, torch.Tensor], Any]:
