@@ -142,6 +142,13 @@ void label(std::uintptr_t cdata, const std::string& category, std::int64_t scope
           scope < 0 ? ScopeId() : ScopeId(static_cast<ScopeId::rep>(scope)));
 }
 
+// What this thread makes from here on is of this category; empty: as usual. Returns the one before.
+std::string set_purpose(const std::string& category) {
+  const auto before = storage_log()->set_purpose(
+      category.empty() ? std::nullopt : std::optional(category_named(category).value()));
+  return before ? std::string(name_of(*before)) : "";
+}
+
 py::object out_of_memory() {
   const auto& first = storage_log()->out_of_memory();
   if (!first) return py::none();
@@ -229,8 +236,7 @@ PYBIND11_MODULE(_phantom, m) {
   m.def("enter_optimizer", [] { storage_log()->begin_optimizer(); });
   m.def("leave_optimizer", [] { storage_log()->end_optimizer(); });
   m.def("set_in_closure", [](bool in_closure) { storage_log()->set_in_closure(in_closure); });
-  m.def("set_communicating",
-        [](bool communicating) { storage_log()->set_communicating(communicating); });
+  m.def("set_purpose", &set_purpose);
   m.def("has_born_in_optimizer", [] { return storage_log()->has_born_in_optimizer(); });
   m.def("steps_done", [] { return storage_log()->steps_done(); });
   m.def("step", [] { return storage_log()->steps_begun(); });

@@ -174,17 +174,16 @@ PyObject* after_forward(PyObject* self, Arguments arguments, Py_ssize_t count) {
   });
 }
 
-void label_gradient(Tracker& tracker, PyObject* gradient) {
-  if (THPVariable_CheckExact(gradient))
-    tracker.label(THPVariable_Unpack(gradient), Category::Gradient);
-  else tracker.label(tensors_in(gradient), Category::Gradient);
+void label_gradient(Tracker& tracker, PyObject* gradient, Category category) {
+  if (THPVariable_CheckExact(gradient)) tracker.label(THPVariable_Unpack(gradient), category);
+  else tracker.label(tensors_in(gradient), category);
 }
 
 // Inside the program's backward: an error of ours ends the tracking, not that. False with Python's
 // error set where it is none of ours.
-bool try_to_label_gradient(Tracker& tracker, PyObject* gradient) {
+bool try_to_label_gradient(Tracker& tracker, PyObject* gradient, Category category) {
   try {
-    label_gradient(tracker, gradient);
+    label_gradient(tracker, gradient, category);
   } catch (py::error_already_set& error) {
     if (!error.matches(PyExc_Exception)) {
       error.restore();
@@ -200,14 +199,14 @@ bool try_to_label_gradient(Tracker& tracker, PyObject* gradient) {
 PyObject* on_gradient(PyObject* self, Arguments arguments, Py_ssize_t count) {
   auto& tracker = held<Tracker>(self);
   const bool is_meant = count > 0 && arguments[0] != Py_None && tracker.is_running();
-  if (is_meant && !try_to_label_gradient(tracker, arguments[0])) return nullptr;
+  if (is_meant && !try_to_label_gradient(tracker, arguments[0], Category::Gradient)) return nullptr;
   Py_RETURN_NONE;
 }
 
-void label_wrapped(Tracker& tracker, const at::Tensor& gradient) {
+void label_wrapped(Tracker& tracker, const at::Tensor& gradient, Category category) {
   const py::gil_scoped_acquire acquire;
   const auto wrapped = py::reinterpret_steal<py::object>(THPVariable_Wrap(gradient));
-  if (try_to_label_gradient(tracker, wrapped.ptr())) return;
+  if (try_to_label_gradient(tracker, wrapped.ptr(), category)) return;
   python_error error;  // goes to the autograd engine, as that of any hook
   error.persist();
   throw error;

@@ -52,6 +52,12 @@ py::list rows_to_python(const Rows& rows, const attribution::Scheme& scheme) {
   return all;
 }
 
+Moment moment_named(const attribution::Scheme& scheme, const std::string& name) {
+  for (const attribution::MomentName& state : scheme.states())
+    if (state.name == name) return state.moment;
+  throw py::value_error("no such moment: " + name);
+}
+
 std::string_view name_of(const attribution::Scheme& scheme, Moment moment) {
   const auto states = scheme.states();
   return std::find_if(states.begin(), states.end(),
@@ -199,9 +205,28 @@ StackId find_line() {
   });
 }
 
+// By the name that Python knows it by; empty for none.
+std::string name_of(std::optional<Category> category) {
+  return category ? std::string(tidemark::name_of(*category)) : "";
+}
+
+std::string set_purpose(Tracker& tracker, const std::string& category) {
+  return name_of(tracker.set_purpose(category.empty() ? std::nullopt
+                                                      : std::optional(category_of_name(category))));
+}
+
+const attribution::Scheme& scheme_named(const std::string& name) {
+  if (name == "MemTracker") return attribution::kMemTracker;
+  if (name == "FSDPMemTracker") return attribution::kFsdpMemTracker;
+  throw py::value_error("PyTorch has no such tracker: " + name);
+}
+
+// `like`: the tracker of PyTorch's whose rules and names it has; empty for ours.
 std::shared_ptr<Tracker> make_tracker(const std::string& tape, bool operators, bool source,
-                                      bool as_pytorch) {
+                                      const std::string& like) {
+  const bool as_pytorch = !like.empty();
   TrackerOptions options;
+  options.scheme = as_pytorch ? &scheme_named(like) : &attribution::kTracking;
   options.tape = tape;
   options.origins = source;
   options.rules.recompute_by_grad_mode = !as_pytorch;
@@ -214,7 +239,7 @@ std::shared_ptr<Tracker> make_tracker(const std::string& tape, bool operators, b
 void bind_tracker(py::module_& m) {
   py::class_<Tracker, std::shared_ptr<Tracker>>(m, "Tracker")
       .def(py::init(&make_tracker), py::kw_only(), py::arg("tape") = "",
-           py::arg("operators") = true, py::arg("source") = false, py::arg("as_pytorch") = false)
+           py::arg("operators") = true, py::arg("source") = false, py::arg("like") = "")
       .def("start", &Tracker::start, py::arg("outputs") = false)
       .def("stop", &Tracker::stop)
       .def_property_readonly("is_running", &Tracker::is_running)
@@ -237,13 +262,20 @@ void bind_tracker(py::module_& m) {
       .def("end_optimizer", &Tracker::end_optimizer)
       .def_property_readonly("in_optimizer", &Tracker::in_optimizer)
       .def("set_in_closure", &Tracker::set_in_closure)
-      .def("set_communicating", &Tracker::set_communicating)
+      .def("set_purpose", &set_purpose)
+      .def("tell_moment",
+           [](Tracker& tracker, ModuleNumber module, const std::string& moment) {
+             tracker.tell_moment(module, moment_named(tracker.scheme(), moment));
+           })
       .def_property_readonly("steps_done", &Tracker::steps_done)
       .def("label", &label)
-      .def("follow_gradient",
-           [](Tracker& tracker, py::handle leaf, bool comes_last) {
-             tracker.follow_gradient(THPVariable_Unpack(leaf.ptr()), comes_last);
-           })
+      .def(
+          "follow_gradient",
+          [](Tracker& tracker, py::handle leaf, bool comes_last, const std::string& category) {
+            tracker.follow_gradient(THPVariable_Unpack(leaf.ptr()), comes_last,
+                                    category_of_name(category));
+          },
+          py::arg("leaf"), py::arg("comes_last"), py::arg("category") = "Gradient")
       .def("set_owner", &Tracker::set_owner)
       .def("known_bytes",
            [](Tracker& tracker, py::handle value) {

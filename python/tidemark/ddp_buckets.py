@@ -10,22 +10,20 @@ import torch.distributed
 
 from tidemark.recording.replaced_method import ReplacedMethod, ReplacedMethods
 
-SetCommunicating = Callable[[bool], None]
+SetPurpose = Callable[[str], str]  # of what is made from here on; returns the one before
 
-_hearers: list[SetCommunicating] = []
+_hearers: list[SetPurpose] = []
 
 
 def _told(original: Any) -> Callable[..., Any]:
     @wraps(original)
     def method(*arguments: Any, **options: Any) -> Any:
-        hearers = list(_hearers)
-        for hear in hearers:
-            hear(True)
+        before = [(hear, hear("Communication")) for hear in list(_hearers)]
         try:
             return original(*arguments, **options)
         finally:
-            for hear in hearers:
-                hear(False)
+            for hear, purpose in before:
+                hear(purpose)
 
     return method
 
@@ -39,10 +37,10 @@ _METHODS = ReplacedMethods(
 
 
 class DdpBuckets:
-    """While started, `set_communicating` hears when buckets are being made."""
+    """While started, `set_purpose` hears when buckets are being made."""
 
-    def __init__(self, set_communicating: SetCommunicating) -> None:
-        self._hear = set_communicating
+    def __init__(self, set_purpose: SetPurpose) -> None:
+        self._hear = set_purpose
 
     def start(self) -> None:
         _METHODS.start()

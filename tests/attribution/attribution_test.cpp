@@ -272,5 +272,48 @@ TEST(ModuleBook, ClosesCallsWhoseEndWasLost) {
   EXPECT_EQ(attribution.modules_open(0), 0);
 }
 
+TEST(Attribution, AThreadWithAPurposeMakesNothingElse) {
+  Attribution attribution(Rules{.count_at_birth = true}, nullptr, kTracking);
+  const auto of = [&](Category category) {
+    return attribution.current()[0].bytes[kTracking.slot_of(category)];
+  };
+  EXPECT_EQ(attribution.set_purpose(0, Category::AllGather), std::nullopt);
+  attribution.take(note(NoteKind::Born, 8, 100));
+  EXPECT_EQ(attribution.set_purpose(0, Category::ReduceScatter), Category::AllGather);
+  attribution.take(note(NoteKind::Born, 16, 20, kInBackward));
+  attribution.begin_optimizer(0);  // in the backward, as some programs step
+  attribution.take(note(NoteKind::Born, 24, 3));
+  attribution.end_optimizer(0);
+  EXPECT_EQ(attribution.set_purpose(0, std::nullopt), Category::ReduceScatter);
+  attribution.take(note(NoteKind::Born, 32, 4000));
+  EXPECT_EQ(of(Category::AllGather), 100);
+  EXPECT_EQ(of(Category::ReduceScatter), 20);
+  EXPECT_EQ(of(Category::Temporary), 3);
+  EXPECT_EQ(of(Category::Activation), 4000);
+}
+
+TEST(Attribution, AStorageWithoutMemoryIsBornAgainForThePurposeOfThatMoment) {
+  Attribution attribution(Rules{.count_at_birth = true, .knows_steps = true});
+  attribution.moved(0, note(NoteKind::Born, 8, 100));
+  EXPECT_EQ(attribution.category_of(8), Category::Unknown);
+  attribution.set_purpose(0, Category::UnshardedParameter);
+  attribution.moved(0, note(NoteKind::Born, 16, 100));
+  EXPECT_EQ(attribution.category_of(16), Category::UnshardedParameter);
+  attribution.moved(8, note(NoteKind::Born, 24, 200));  // this one had some
+  EXPECT_EQ(attribution.category_of(24), Category::Unknown);
+}
+
+TEST(Attribution, TheGradientOfAParameterThatWasPutTogetherIsUnsharded) {
+  Attribution attribution(Rules{.count_at_birth = true});
+  attribution.label(8, 100, 0, Category::UnshardedParameter);
+  attribution.label(16, 100, 0, Category::Parameter);
+  attribution.take(note(NoteKind::Born, 24, 100, kInBackward));
+  attribution.take(note(NoteKind::Born, 32, 100, kInBackward));
+  attribution.take_gradient(24, 8);
+  attribution.take_gradient(32, 16);
+  EXPECT_EQ(attribution.category_of(24), Category::UnshardedGradient);
+  EXPECT_EQ(attribution.category_of(32), Category::Gradient);
+}
+
 }  // namespace
 }  // namespace tidemark::attribution

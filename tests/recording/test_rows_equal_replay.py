@@ -20,7 +20,9 @@ from torch.utils.checkpoint import checkpoint
 import tidemark
 
 # What a row tells apart, in its order; all else is Other there.
-OF_A_ROW = ("Parameter", "Buffer", "Gradient", "Activation", "Temporary", "OptimizerState", "Other")
+OF_A_ROW = ("Parameter", "Buffer", "Gradient", "Activation", "Temporary", "OptimizerState",
+            "ShardedParameter", "UnshardedParameter", "ShardedGradient", "UnshardedGradient",
+            "AllGather", "ReduceScatter", "Other")
 
 Row = tuple[dict[str, int], int]  # bytes by category, and their sum
 

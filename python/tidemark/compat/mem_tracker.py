@@ -36,6 +36,7 @@ from tidemark.compat.storage_info import (
     _WeakRefInfo,
 )
 from tidemark.compat.told_memory import ToldMemory, storages_of
+from tidemark.compat.tracked_stats import TrackedStats, snapshot_of
 from tidemark.recording.follower import FollowedModule, Follower
 
 __all__ = ["MemTracker"]
@@ -65,16 +66,6 @@ class _ModState(_State):
     PEAK_BW = "Peak-Backward"
 
 
-_KEYS = (*_MemRefType, _TOTAL_KEY)
-
-
-def _snapshot_of(rows: list[tuple[str, list[int]]]) -> Snapshot:
-    return {
-        torch.device(device): dict(zip(_KEYS, numbers, strict=True))
-        for device, numbers in rows
-    }
-
-
 class _ModMemStats:
     """What is known of one module: its own bytes, and snapshots by state, one per call."""
 
@@ -89,13 +80,14 @@ class _ModMemStats:
         self.snapshots: dict[_ModState, list[Snapshot]] = {}
 
 
-class _TrackedModMemStats(_ModMemStats):
+class _TrackedModMemStats(TrackedStats, _ModMemStats):  # type: ignore[misc, override]
     """The same, read from the tracker when somebody looks."""
 
+    _kinds, _states = _MemRefType, _ModState
+    _copied = ("parameter_mem", "buffer_mem", "input_mem", "output_mem", "local_peak", "snapshots")
+
     def __init__(self, mod_fqn: str, follower: Follower, module: FollowedModule) -> None:
-        self.mod_fqn = mod_fqn
-        self._tracker = follower.tracker
-        self._number = module.number
+        super().__init__(mod_fqn, follower.tracker, module.number)
         self.parameter_mem, self.buffer_mem = _own_bytes(follower.tracker, module.alive())
 
     @property
@@ -111,27 +103,6 @@ class _TrackedModMemStats(_ModMemStats):
         if found < 0:
             raise AttributeError(f"no call of {self.mod_fqn} has told it yet")
         return found
-
-    @property
-    def local_peak(self) -> dict[torch.device, int]:  # type: ignore[override]
-        rows = self._tracker.local_peak(self._number)
-        return {torch.device(device): numbers[-1] for device, numbers in rows}
-
-    @property
-    def snapshots(self) -> dict[_ModState, list[Snapshot]]:  # type: ignore[override]
-        return {
-            _ModState(state): [_snapshot_of(rows) for rows in calls]
-            for state, calls in self._tracker.stats(self._number)
-        }
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> _ModMemStats:
-        copy = _ModMemStats(self.mod_fqn)
-        for name in ("parameter_mem", "buffer_mem", "input_mem", "output_mem"):
-            if hasattr(self, name):
-                setattr(copy, name, getattr(self, name))
-        copy.local_peak = self.local_peak
-        copy.snapshots = self.snapshots
-        return copy
 
 
 def _own_bytes(tracker: Any, module: nn.Module | None) -> tuple[int, int]:
@@ -171,14 +142,20 @@ class MemTracker(ToldMemory):  # type: ignore[no-untyped-call]
     >>> tracker.display_snapshot("peak", units="MiB")
     """
 
+    _kinds: type[_RefType] = _MemRefType
+    _like = "MemTracker"  # as C++ knows it
+
     def __init__(self) -> None:
-        super().__init__(_MemRefType)
-        self._tracker = _recorder.Tracker(as_pytorch=True)
-        self._follower = Follower(self._tracker, self._meet, as_pytorch=True)
-        self._categories = {_MemRefType(name): ours for name, ours in self._tracker.categories}
+        super().__init__(self._kinds)
+        self._tracker = _recorder.Tracker(like=self._like)
+        self._follower = self._make_follower()
+        self._categories = {self._kinds(name): ours for name, ours in self._tracker.categories}
         self._mod_tracker = _ModulesRunning(self._follower)
         self._memory_tracking: Any = WeakIdKeyDictionary()
         self._depth = 0
+
+    def _make_follower(self) -> Follower:
+        return Follower(self._tracker, self._meet, as_pytorch=True)
 
     def track_external(self, *external: Any) -> None:
         """Makes modules, optimizers and tensors known that were created outside."""
@@ -200,7 +177,7 @@ class MemTracker(ToldMemory):  # type: ignore[no-untyped-call]
             raise ValueError(f"Invalid type {type}")
         if self._is_told:
             return self._told_snapshot(type)
-        return _snapshot_of(getattr(self._tracker, type)())
+        return snapshot_of(getattr(self._tracker, type)(), self._kinds)
 
     def display_snapshot(
         self, type: str = "current", units: str = "B", tabulate: bool = False
@@ -235,14 +212,20 @@ class MemTracker(ToldMemory):  # type: ignore[no-untyped-call]
 
     def __enter__(self) -> MemTracker:
         if self._depth == 0:
-            self._follower.start(outputs=active_fake_mode() is not None)
+            self._start()
         self._depth += 1
         return self
 
     def __exit__(self, *_: Any) -> None:
         self._depth -= 1
         if self._depth == 0:
-            self._follower.stop()
+            self._stop()
+
+    def _start(self) -> None:
+        self._follower.start(outputs=active_fake_mode() is not None)
+
+    def _stop(self) -> None:
+        self._follower.stop()
 
     def _update_and_maybe_create_winfos(
         self, t: torch.Tensor, reftype: _RefType, update_existing: bool = False
@@ -252,7 +235,7 @@ class MemTracker(ToldMemory):  # type: ignore[no-untyped-call]
         storages = storages_of(t)
         if update_existing and any(self._tracker.find(one._cdata) is None for one in storages):
             raise KeyError("No existing winfo found")
-        self._follower.label(t, self._categories[_MemRefType(reftype)])
+        self._follower.label(t, self._categories[self._kinds(reftype)])
         return {_WeakRefInfo(one.size(), 1, t.device, reftype) for one in storages}
 
     def _meet(self, module: FollowedModule, name: str) -> _ModMemStats:

@@ -103,7 +103,7 @@ def run_here(options: EstimateOptions, program: Callable[[], None] | None, folde
     progress = Progress(options.steps, options.quiet)
     modules = ModuleCalls()
     steps = OptimizerSteps(options.steps, options.further, progress.step, modules.label_copies)
-    buckets = DdpBuckets(library().set_communicating)
+    buckets = DdpBuckets(library().set_purpose)
     patches = Patches()
     try:
         if note:

@@ -62,7 +62,7 @@ class Follower:
         self._hooks = GlobalHooks()
         self._resizes = ResizeFollower(tracker)
         self._made = MadeStorages()
-        self._buckets = DdpBuckets(tracker.set_communicating)
+        self._buckets = DdpBuckets(tracker.set_purpose)
         self._copies = ModuleCopies()
         self._sharded = ShardedGradients(self._hooked, self._gradient_hook)
         self._has_told_end = False

@@ -5,9 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any, TextIO
 
-_WORDS = ("Parameter", "Buffer", "Gradient", "Activation", "Temporary", "OptimizerState", "Other")
-
-
 _SIZES = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 
 
@@ -21,7 +18,9 @@ def told_by_gpu(message: str) -> tuple[int, str]:
     )
 
 
-def report_out_of_memory(found: dict[str, Any] | None, path: str, out: TextIO) -> None:
+def report_out_of_memory(found: dict[str, Any] | None, words: list[str], path: str,
+                         out: TextIO) -> None:
+    """`words`: the categories of its rows."""
     if found is None:
         print(f"tidemark: out of memory; the tape up to then is {path}", file=out)
         return
@@ -31,7 +30,7 @@ def report_out_of_memory(found: dict[str, Any] | None, path: str, out: TextIO) -
         print(f"  in {found['open_modules'][-1]}", file=out)
     for device, numbers in found["rows"]:
         print(f"  alive on {device}: {_readable(numbers[-1])}", file=out)
-        for word, number in zip(_WORDS, numbers, strict=False):
+        for word, number in zip(words, numbers, strict=False):
             if number:
                 print(f"    {word:<15} {_readable(number):>12}", file=out)
     if found["largest"]:

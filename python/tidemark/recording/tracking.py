@@ -27,6 +27,8 @@ from tidemark.tape_saving import check_can_save, is_text, of_rank, open_whole, t
 from tidemark.user_script import StepsDone
 
 ON_OUT_OF_MEMORY = ("report", "ignore")
+OF_ALL_MODELS = ("Parameter", "Buffer", "Gradient", "Activation", "Temporary", "OptimizerState",
+                 "Other")
 
 
 class Tracking:
@@ -99,7 +101,8 @@ class Tracking:
         self._close_tape()
         if self._oom == "report" and ran_out:
             path = self.save or str(self.path)
-            report_out_of_memory(self._tracker.out_of_memory, path, sys.stderr)
+            words = [name for name, _ in self._tracker.categories]
+            report_out_of_memory(self._tracker.out_of_memory, words, path, sys.stderr)
             self.finish()
 
     @property
@@ -155,12 +158,21 @@ class Tracking:
     @property
     def current(self) -> dict[str, dict[str, int]]:
         """The bytes of every device now, by category."""
-        return _by_category(self._tracker.current())
+        return self._by_category(self._tracker.current())
 
     @property
     def peak(self) -> dict[str, dict[str, int]]:
         """The bytes of every device at its highest moment, by category."""
-        return _by_category(self._tracker.peak())
+        return self._by_category(self._tracker.peak())
+
+    def _by_category(self, rows: list[tuple[str, list[int]]]) -> dict[str, dict[str, int]]:
+        """Categories of sharded models are there where there is something of them."""
+        words = [name for name, _ in self._tracker.categories]
+        return {
+            device: {word: number for word, number in zip(words, numbers, strict=False)
+                     if number or word in OF_ALL_MODELS} | {"total": numbers[-1]}
+            for device, numbers in rows
+        }
 
     def on_step(self, action: Callable[[int], None]) -> None:
         """Calls this after every optimizer step, with the number of training steps so far."""
@@ -210,13 +222,3 @@ def real_gpu_facts(is_heard: bool) -> dict[str, object]:
     gpu = torch.cuda.get_device_properties(torch.cuda.current_device())
     return {"used.gpu": True} | gpu_facts(gpu.name, gpu.total_memory, (gpu.major, gpu.minor),
                                           torch.cuda.device_count())
-
-
-_WORDS = ("Parameter", "Buffer", "Gradient", "Activation", "Temporary", "OptimizerState", "Other")
-
-
-def _by_category(rows: list[tuple[str, list[int]]]) -> dict[str, dict[str, int]]:
-    return {
-        device: {**dict(zip(_WORDS, numbers, strict=False)), "total": numbers[-1]}
-        for device, numbers in rows
-    }

@@ -2,6 +2,7 @@
 #include "tidemark/libtorch/attribution/attribution.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "tidemark/engine/base/rounding.h"
 
@@ -115,7 +116,9 @@ void Attribution::count_now(StorageNumber number, const Note& note, Category cat
 
 void Attribution::moved(StorageKey old, const Note& note) {
   if (!accepts_births_) return;
-  const Category category = category_of(old).value_or(Category::Unknown);
+  // A storage that had no memory for a while is what it is needed for now.
+  const Category fresh = thread(note.thread).purpose.value_or(Category::Unknown);
+  const Category category = category_of(old).value_or(fresh);
   count_now(add_storage(note.key, note.bytes, note.device), note, category);
 }
 
@@ -296,7 +299,7 @@ Phase Attribution::phase_now(const Thread& thread, std::uint8_t flags) const {
 
 // What an optimizer makes is scratch until its step is over and its state can be looked at.
 Category Attribution::category_now(const Thread& thread, std::uint8_t flags) const {
-  if (thread.communicating) return Category::Communication;
+  if (thread.purpose && !thread.in_optimizer) return *thread.purpose;
   if (flags & kOfGradient) return Category::Gradient;
   switch (phase_now(thread, flags)) {
     case Phase::Forward:
@@ -339,8 +342,10 @@ void Attribution::relabel(StorageKey key, Category category) {
   label(key, storages_[number].bytes, storages_[number].device, category);
 }
 
-void Attribution::take_gradient(StorageKey key) {
-  if (category_of(key) != Category::Communication) relabel(key, Category::Gradient);
+void Attribution::take_gradient(StorageKey key, StorageKey leaf) {
+  if (category_of(key) == Category::Communication) return;
+  const bool is_unsharded = leaf && category_of(leaf) == Category::UnshardedParameter;
+  relabel(key, is_unsharded ? Category::UnshardedGradient : Category::Gradient);
 }
 
 // A peak inside a step saw new optimizer state as scratch: nobody could know better then.
@@ -402,8 +407,9 @@ bool Attribution::in_optimizer(std::uint32_t thread) { return this->thread(threa
 void Attribution::set_in_closure(std::uint32_t thread, bool in_closure) {
   this->thread(thread).in_closure = in_closure;
 }
-void Attribution::set_communicating(std::uint32_t thread, bool communicating) {
-  this->thread(thread).communicating = communicating;
+std::optional<Category> Attribution::set_purpose(std::uint32_t thread,
+                                                 std::optional<Category> purpose) {
+  return std::exchange(this->thread(thread).purpose, purpose);
 }
 void Attribution::set_recomputing(std::uint32_t thread, bool recomputing) {
   this->thread(thread).recomputing = recomputing;

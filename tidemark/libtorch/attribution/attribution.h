@@ -68,8 +68,9 @@ class Attribution {
   // for: what was made for it alone is the program's input.
   void take_input(StorageKey key);
   // Autograd works on this storage as it gives a leaf its gradient: it is one, unless it is known
-  // to be for talking to other ranks, which happens there, too.
-  void take_gradient(StorageKey key);
+  // to be for talking to other ranks, which happens there, too. That of a parameter that was put
+  // together from its shards is to be split again.
+  void take_gradient(StorageKey key, StorageKey leaf = 0);
   // The same storage has another size now.
   void set_bytes(StorageKey key, std::int64_t bytes);
   // Of a storage that counts; else nothing.
@@ -92,8 +93,9 @@ class Attribution {
   bool has_born_in_optimizer() const { return born_in_optimizer_ > 0; }
   // What a step's closure does is a forward and a backward, as anywhere else.
   void set_in_closure(std::uint32_t thread, bool in_closure);
-  // What is made is for talking to other ranks.
-  void set_communicating(std::uint32_t thread, bool communicating);
+  // What the thread makes from here on is of this category, whatever it does, but for an
+  // optimizer's step; nothing: as usual. Returns what was set before.
+  std::optional<Category> set_purpose(std::uint32_t thread, std::optional<Category> purpose);
   void set_recomputing(std::uint32_t thread, bool recomputing);
   void set_creates_graph(std::uint32_t thread, bool creates_graph);
   void set_modules_open(std::uint32_t thread, int count);
@@ -142,9 +144,10 @@ class Attribution {
     std::vector<StorageNumber> inside, outside;  // born, not yet counted
     std::int64_t optimizer_since = 0;
     int modules_open = 0;
-    bool in_optimizer = false, in_closure = false, communicating = false;
+    bool in_optimizer = false, in_closure = false;
     bool recomputing = false, creates_graph = false;
-    bool is_engine = true;  // nothing was born here but in backwards
+    std::optional<Category> purpose;  // of all it makes
+    bool is_engine = true;            // nothing was born here but in backwards
   };
 
   Thread& thread(std::uint32_t number) {

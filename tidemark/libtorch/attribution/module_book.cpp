@@ -15,7 +15,7 @@ void ModuleBook::clear() {
     attribution_.close(module.forward);
     attribution_.close(module.backward);
     module.stats = {};
-    module.is_known = false;
+    module.is_known = module.went_backward = false;
   }
 }
 
@@ -50,9 +50,23 @@ void ModuleBook::open(Module& module, bool in_backward) {
   record(module, in_backward ? Moment::PeakBackward : Moment::PeakForward, attribution_.current());
 }
 
+// A call of a module whose moments are told: its last peaks may rise further.
+void ModuleBook::go_on(Module& module) {
+  const auto reopen = [&](Window& window, Moment state) {
+    if (!module.stats.snapshots[static_cast<std::size_t>(state)].empty())
+      attribution_.reopen(window);
+  };
+  reopen(module.forward, Moment::PeakForward);
+  reopen(module.backward, Moment::PeakBackward);
+}
+
 // One of the calls that made the module active is over.
 void ModuleBook::release(Module& module) {
   if (module.active == 0 || --module.active > 0) return;
+  close(module);
+}
+
+void ModuleBook::close(Module& module) {
   keep_highest(module);
   attribution_.close(module.forward);
   attribution_.close(module.backward);
@@ -66,8 +80,9 @@ void ModuleBook::begin_forward(ModuleNumber number, std::uint32_t thread, bool i
   auto& open_here = open_forwards_[thread];
   open_here.push_back(number);
   attribution_.set_modules_open(thread, static_cast<int>(open_here.size()));
+  if (attribution_.scheme().keeps_told()) return go_on(module);
   if (known && in_backward) {
-    if (recomputing_.try_emplace(thread, number).second) attribution_.set_recomputing(thread, true);
+    begin_recomputing(number, thread);
     record(module, Moment::PreRecompute, attribution_.current());
   } else {
     open(module, false);
@@ -86,8 +101,14 @@ void ModuleBook::end_forward(ModuleNumber number, std::uint32_t thread, bool in_
   attribution_.set_modules_open(thread, static_cast<int>(open_here.size()));
   stop_recomputing(number, thread);
   Module& module = modules_[number];
-  record(module, in_backward ? Moment::PostRecompute : Moment::PostForward, attribution_.current());
+  if (!attribution_.scheme().keeps_told() || !module.stats.order.empty())
+    record(module, in_backward ? Moment::PostRecompute : Moment::PostForward,
+           attribution_.current());
   release(module);
+}
+
+void ModuleBook::begin_recomputing(ModuleNumber number, std::uint32_t thread) {
+  if (recomputing_.try_emplace(thread, number).second) attribution_.set_recomputing(thread, true);
 }
 
 void ModuleBook::stop_recomputing(ModuleNumber number, std::uint32_t thread) {
@@ -112,6 +133,7 @@ void ModuleBook::begin_backward(ModuleNumber number, std::uint32_t thread) {
   Module& module = modules_[number];
   ++module.active;
   in_backward_.push_back({number, thread});
+  if (attribution_.scheme().keeps_told()) return go_on(module);
   open(module, true);
   record(module, Moment::PreBackward, attribution_.current());
 }
@@ -124,6 +146,33 @@ void ModuleBook::end_backward(ModuleNumber number) {
   if (open == in_backward_.rend()) return;
   in_backward_.erase(std::next(open).base());
   release(module);
+}
+
+void ModuleBook::tell(ModuleNumber number, Moment moment, std::uint32_t thread, bool in_backward) {
+  Module& module = modules_[number];
+  switch (moment) {
+    case Moment::BeforePreForward:
+      // A module that is called again before its backward goes on with what it has.
+      if (!module.stats.order.empty() && (in_backward || !module.went_backward)) return;
+      module.went_backward = false;
+      open(module, false);
+      break;
+    case Moment::AfterPreForward:
+      if (!in_backward) break;
+      begin_recomputing(number, thread);
+      return record(module, Moment::PreRecompute, attribution_.current());
+    case Moment::BeforePostForward:
+    case Moment::AfterPostForward:
+      if (in_backward) return;  // the end of the call has told it
+      break;
+    case Moment::BeforePreBackward:
+      module.went_backward = true;
+      open(module, true);
+      break;
+    default: break;
+  }
+  record(module, moment, attribution_.current());
+  if (module.active == 0) close(module);
 }
 
 void ModuleBook::finish_backward(std::uint32_t thread) {

@@ -1,7 +1,9 @@
 // What memory looked like at the borders of every module call, and how high it rose inside.
 //
 // The rules are those of PyTorch's MemTracker: one snapshot per call and moment, of the moments
-// that the scheme keeps. Not for several threads at once.
+// that the scheme keeps. Where the scheme's moments are told, as PyTorch's FSDPMemTracker has them,
+// borders only say which modules run: while one does, its peaks may rise. Not for several threads
+// at once.
 #pragma once
 
 #include <array>
@@ -35,6 +37,8 @@ class ModuleBook {
   void abandon_forward(ModuleNumber module, std::uint32_t thread);
   void begin_backward(ModuleNumber module, std::uint32_t thread);
   void end_backward(ModuleNumber module);
+  // This moment of a module is now. In a backward, those around a forward are of a recomputation.
+  void tell(ModuleNumber module, Moment moment, std::uint32_t thread, bool in_backward);
   // The backward of this thread is over, in order or not: what is still open in it is closed.
   void finish_backward(std::uint32_t thread);
   // Every open call ends: its end was lost with an exception.
@@ -52,13 +56,17 @@ class ModuleBook {
   struct Module {
     ModuleStats stats;
     Window forward, backward;
-    int active = 0;         // open calls, forward and backward
-    bool is_known = false;  // called since the last clear
+    int active = 0;              // open calls, forward and backward
+    bool is_known = false;       // called since the last clear
+    bool went_backward = false;  // as moments tell, since its last forward began
   };
 
   void record(Module& module, Moment state, Rows rows);
   void open(Module& module, bool in_backward);
+  void go_on(Module& module);
+  void begin_recomputing(ModuleNumber module, std::uint32_t thread);
   void release(Module& module);
+  void close(Module& module);
   void stop_recomputing(ModuleNumber module, std::uint32_t thread);
   void keep_highest(Module& module);
 

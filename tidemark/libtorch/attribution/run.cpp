@@ -198,9 +198,14 @@ void Run::set_in_closure(std::uint32_t thread, bool in_closure) {
   attribution_.set_in_closure(thread, in_closure);
 }
 
-void Run::set_communicating(std::uint32_t thread, bool communicating) {
+std::optional<Category> Run::set_purpose(std::uint32_t thread, std::optional<Category> purpose) {
   attribution_.settle(thread);
-  attribution_.set_communicating(thread, communicating);
+  return attribution_.set_purpose(thread, purpose);
+}
+
+void Run::tell_moment(ModuleNumber module, Moment moment, std::uint32_t thread, bool in_backward) {
+  attribution_.settle(thread);
+  book_.tell(module, moment, thread, in_backward);
 }
 
 void Run::start(bool count_at_birth) {

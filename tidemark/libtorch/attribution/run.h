@@ -71,8 +71,10 @@ class Run {
   void end_optimizer(std::uint32_t thread);
   // Inside an optimizer's step: the closure that it was given runs, or has run.
   void set_in_closure(std::uint32_t thread, bool in_closure);
-  // Between the two, what this thread makes is for talking to other ranks.
-  void set_communicating(std::uint32_t thread, bool communicating);
+  // See Attribution::set_purpose.
+  std::optional<Category> set_purpose(std::uint32_t thread, std::optional<Category> purpose);
+  // A moment of a module that no border tells; see ModuleBook::tell.
+  void tell_moment(ModuleNumber module, Moment moment, std::uint32_t thread, bool in_backward);
   bool awaits_step() const { return tape_ && awaits_step_; }
   std::int64_t steps_begun() const { return steps_begun_; }
   std::int64_t steps_done() const { return steps_begun_ - (awaits_step_ ? 0 : 1); }

@@ -78,7 +78,7 @@ class LeafHook final : public PostAccumulateGradHook {
     }
     for (const GradientListener& one : listeners)
       if (one.comes_last == last)
-        if (const auto alive = one.owner.lock()) one.tell(alive.get(), gradient);
+        if (const auto alive = one.owner.lock()) one.tell(alive.get(), gradient, one.category);
   }
 
   using Listeners = c10::SmallVector<GradientListener, 1>;
@@ -123,7 +123,7 @@ void FollowedLeaves::follow(const at::Tensor& leaf, const GradientListener& list
   hook.add(here);
   const std::lock_guard lock(lock_);
   listener_ = listener;
-  leaves_.push_back({WeakTensor(leaf.getIntrusivePtr()), hook.number()});
+  leaves_.push_back({WeakTensor(leaf.getIntrusivePtr()), hook.number(), listener.category});
 }
 
 // As many as there are leaves, undefined for those that are gone. They are given back outside of
@@ -150,6 +150,7 @@ void FollowedLeaves::follow_again() {
     LeafHook& hook = find_or_put_hook(tensors[i]);
     GradientListener first = listener_;  // as it was before the program's own hooks
     first.comes_last = false;
+    first.category = leaves_[i].category;
     hook.add(first);
     leaves_[i].hook = hook.number();
   }

@@ -11,14 +11,17 @@
 #include <mutex>
 #include <vector>
 
+#include "tidemark/engine/base/category.h"
+
 namespace tidemark::recorder {
 
 // Whom to tell, as long as the owner lives, on the thread of the backward.
 struct GradientListener {
-  void (*tell)(void* owner, const at::Tensor& gradient);
+  void (*tell)(void* owner, const at::Tensor& gradient, Category category);
   std::weak_ptr<void> owner;
   // After the hooks that the program has put on the leaf itself, if they were there first.
   bool comes_last = false;
+  Category category = Category::Gradient;  // of the gradient
 };
 
 // The leaves of one listener, none of them kept alive.
@@ -34,6 +37,7 @@ class FollowedLeaves {
   struct Leaf {
     WeakTensor tensor;
     std::uint64_t hook;  // its number
+    Category category;   // of its gradients
   };
   std::vector<at::Tensor> living(std::vector<Leaf>& leaves);
 

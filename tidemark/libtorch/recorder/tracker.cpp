@@ -209,9 +209,16 @@ void Tracker::set_in_closure(bool in_closure) {
   run_.set_in_closure(this_thread().id, in_closure);
 }
 
-void Tracker::set_communicating(bool communicating) {
+std::optional<Category> Tracker::set_purpose(std::optional<Category> purpose) {
   const Quiet quiet;
-  run_.set_communicating(this_thread().id, communicating);
+  return run_.set_purpose(this_thread().id, purpose);
+}
+
+void Tracker::tell_moment(ModuleNumber module, attribution::Moment moment) {
+  if (!is_running()) return;
+  const Quiet quiet;
+  attribution_here();
+  run_.tell_moment(module, moment, this_thread().id, current_backward() != -1);
 }
 
 std::int64_t Tracker::steps_done() {

@@ -63,7 +63,10 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
   void end_optimizer();
   bool in_optimizer();
   void set_in_closure(bool in_closure);
-  void set_communicating(bool communicating);
+  // What this thread makes from here on is of this category; see Attribution::set_purpose.
+  std::optional<Category> set_purpose(std::optional<Category> purpose);
+  // A moment of a module that the program tells, not the borders of its calls.
+  void tell_moment(ModuleNumber module, attribution::Moment moment);
   // Training steps that an optimizer's step has ended.
   std::int64_t steps_done();
 
@@ -72,7 +75,8 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
   bool label(const at::Tensor& tensor, Category category);
   // Labels the gradients of this leaf as soon as each has been accumulated, until the tracker
   // stops; after hooks of the program that are there already, where `comes_last`.
-  void follow_gradient(const at::Tensor& leaf, bool comes_last);
+  void follow_gradient(const at::Tensor& leaf, bool comes_last,
+                       Category category = Category::Gradient);
   // The module that storages labelled from here on belong to, in the tape; empty for none.
   void set_owner(const std::string& path);
   std::int64_t known_bytes(at::TensorList tensors);
@@ -125,7 +129,7 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
   using Gradients = std::vector<at::Tensor>;
   static void begin_backward_of(void* tracker, std::uint32_t module, const Gradients&);
   static void end_backward_of(void* tracker, std::uint32_t module, const Gradients&);
-  static void label_accumulated(void* tracker, const at::Tensor& gradient);
+  static void label_accumulated(void* tracker, const at::Tensor& gradient, Category category);
   void tell_backward(NoteKind kind, ModuleNumber module);
   void follow_backward();
   void finish_backward(std::uint32_t thread, const std::vector<ModuleNumber>& ends);
@@ -151,7 +155,7 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
 
 // Labels a gradient that only Python can take apart. Its errors end the tracking, and what is none
 // (an interrupt) goes to the program.
-using LabelWrapped = void (*)(Tracker& tracker, const at::Tensor& gradient);
+using LabelWrapped = void (*)(Tracker& tracker, const at::Tensor& gradient, Category category);
 void set_wrapped_labeller(LabelWrapped label);
 
 }  // namespace tidemark::recorder

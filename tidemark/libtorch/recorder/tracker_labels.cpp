@@ -122,16 +122,17 @@ bool Tracker::label(at::TensorList tensors, Category category) {
   return is_watched;
 }
 
-void Tracker::follow_gradient(const at::Tensor& leaf, bool comes_last) {
-  if (is_running()) leaves_.follow(leaf, {&label_accumulated, weak_from_this(), comes_last});
+void Tracker::follow_gradient(const at::Tensor& leaf, bool comes_last, Category category) {
+  if (is_running())
+    leaves_.follow(leaf, {&label_accumulated, weak_from_this(), comes_last, category});
 }
 
-void Tracker::label_accumulated(void* tracker, const at::Tensor& gradient) {
+void Tracker::label_accumulated(void* tracker, const at::Tensor& gradient, Category category) {
   auto& self = *static_cast<Tracker*>(tracker);
   if (!self.is_running()) return;
   if (g_label_wrapped && gradient.key_set().has(c10::DispatchKey::Python))
-    return g_label_wrapped(self, gradient);
-  self.try_to([&] { self.label(gradient, Category::Gradient); });
+    return g_label_wrapped(self, gradient, category);
+  self.try_to([&] { self.label(gradient, category); });
 }
 
 void set_wrapped_labeller(LabelWrapped label) { g_label_wrapped = label; }

@@ -7,6 +7,7 @@
 
 #include "tidemark/libtorch/phantom/device/addresses.h"
 #include "tidemark/libtorch/phantom/log/session.h"
+#include "tidemark/libtorch/phantom/log/where.h"
 #include "tidemark/libtorch/phantom/values/known_bytes.h"
 
 namespace tidemark::phantom {
@@ -110,7 +111,11 @@ void label_gradient(const at::Tensor& tensor) {
   if (!is_phantom(tensor) || !tensor.has_storage()) return;
   const StorageRecord* record = record_of(tensor);
   StorageLog* log = record ? storage_log(record->session) : nullptr;
-  if (log) log->take_gradient(record->key);
+  if (!log) return;
+  const at::Tensor leaf = leaf_of_gradient();
+  const bool is_known = leaf.defined() && is_phantom(leaf) && leaf.has_storage();
+  const StorageRecord* of_leaf = is_known ? record_of(leaf) : nullptr;
+  log->take_gradient(record->key, of_leaf ? of_leaf->key : 0);
 }
 
 at::Tensor make_phantom(c10::Storage storage, caffe2::TypeMeta dtype, const TensorLayout& layout) {

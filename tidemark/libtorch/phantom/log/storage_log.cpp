@@ -17,6 +17,8 @@ using attribution::now_ns;
 // Backwards are followed by the modules they work on, whatever thread that happens on.
 constexpr std::uint32_t kBackward = 0;
 
+thread_local bool t_has_purpose = false;
+
 std::uint32_t this_thread() {
   static std::atomic<std::uint32_t> threads{kBackward};
   thread_local const std::uint32_t number = ++threads;
@@ -177,10 +179,13 @@ void StorageLog::set_in_closure(bool in_closure) {
   in_optimizer_ = !in_closure;
 }
 
-void StorageLog::set_communicating(bool communicating) {
-  if (is_over_) return;
+bool StorageLog::has_purpose() { return t_has_purpose; }
+
+std::optional<Category> StorageLog::set_purpose(std::optional<Category> purpose) {
+  t_has_purpose = purpose.has_value();
+  if (is_over_) return std::nullopt;
   std::lock_guard lock(lock_);
-  run_.set_communicating(this_thread(), communicating);
+  return run_.set_purpose(this_thread(), purpose);
 }
 
 bool StorageLog::has_born_in_optimizer() {
@@ -202,10 +207,10 @@ void StorageLog::take_input(StorageKey storage) {
   run_.attribution().take_input(storage);
 }
 
-void StorageLog::take_gradient(StorageKey storage) {
+void StorageLog::take_gradient(StorageKey storage, StorageKey leaf) {
   if (!storage || is_over_) return;
   std::lock_guard lock(lock_);
-  run_.attribution().take_gradient(storage);
+  run_.attribution().take_gradient(storage, leaf);
 }
 
 ScopeId StorageLog::module(const std::string& path) {

@@ -61,6 +61,10 @@ class StorageLog {
   // The backward works on this module now: calls that it left end, those it is inside of begin.
   // An empty one ends them all.
   void follow_backward(ScopeId module);
+  // The innermost one that it works on; empty for none.
+  ScopeId backward_module() const {
+    return ScopeId(backward_module_.load(std::memory_order_relaxed));
+  }
 
   CallId call(std::string_view op, std::string_view signature);
   StackId source(StackId caller, std::string_view file, std::uint32_t line,
@@ -71,7 +75,10 @@ class StorageLog {
   void begin_optimizer();
   void end_optimizer();
   void set_in_closure(bool in_closure);
-  void set_communicating(bool communicating);
+  // What this thread makes from here on is of this category; see Attribution::set_purpose.
+  std::optional<Category> set_purpose(std::optional<Category> purpose);
+  // Whether one is set on this thread: what runs is then none of the program's own operators.
+  static bool has_purpose();
   bool in_optimizer() const { return in_optimizer_.load(std::memory_order_relaxed); }
   bool has_born_in_optimizer();
   std::int64_t steps_begun() const { return run_.steps_begun(); }
@@ -80,8 +87,8 @@ class StorageLog {
   void relabel(StorageKey storage, Category category, ScopeId scope = {});
   // A module is called with it from outside of all others.
   void take_input(StorageKey storage);
-  // Autograd works on it as it gives a leaf its gradient.
-  void take_gradient(StorageKey storage);
+  // Autograd works on it as it gives this leaf its gradient.
+  void take_gradient(StorageKey storage, StorageKey leaf);
   void diagnose(std::string_view code, Severity severity, std::string where, std::string message);
   // What the tape says of the run as a whole.
   void set_meta(std::string_view key, std::string_view value);

@@ -61,7 +61,9 @@ Whence find_in_backward(StorageLog& log, bool records) {
   const bool recomputes = records && line;
   if (recomputes) here.flags |= attribution::kGradMode;
   place.scope = module;
-  if (!recomputes && !module && forward) {
+  if (!module && StorageLog::has_purpose()) {
+    place.scope = log.backward_module();
+  } else if (!recomputes && !module && forward) {
     place.scope = forward->module;
     log.follow_backward(forward->module);
   }
@@ -98,6 +100,12 @@ Whence find_whence(StorageLog& log, bool needs_grad) {
     log.begin_step_if_due();  // also in the closure that an optimizer's step is given
   }
   return here;
+}
+
+at::Tensor leaf_of_gradient() {
+  const auto node = torch::autograd::get_current_node();
+  const auto* adds_up = dynamic_cast<const torch::autograd::AccumulateGrad*>(node.get());
+  return adds_up ? adds_up->variable : at::Tensor();
 }
 
 void forget_forwards() { g_forwards.forget(); }

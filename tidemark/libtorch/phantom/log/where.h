@@ -1,6 +1,8 @@
 // Where this thread is in the user's program: source line, module, inside a backward or not.
 #pragma once
 
+#include <ATen/core/Tensor.h>
+
 #include "tidemark/libtorch/phantom/log/storage_log.h"
 
 namespace tidemark::phantom {
@@ -18,6 +20,8 @@ Whence find_whence(StorageLog& log, bool needs_grad);
 inline bool makes_gradient(const Whence& whence) {
   return (whence.flags & attribution::kOfGradient) != 0;
 }
+// The leaf that autograd is giving its gradient to on this thread; undefined where it does not.
+at::Tensor leaf_of_gradient();
 void forget_forwards();
 
 }  // namespace tidemark::phantom
