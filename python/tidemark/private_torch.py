@@ -46,6 +46,8 @@ def _wraps_steps(decorate: Any) -> bool:
 
 _NOT_TRACKED = "nothing can be tracked: refused"
 _REFUSED = "refused"
+_NOT_FOLLOWED = "of models that FSDP2 shards nothing more is tracked, and it is said why"
+_NOT_SHARDED = "a warning; memory of sharded parameters is not told from other memory"
 _RECORDING = {"parts": ("recording",)}
 _BOTH = {"parts": ("recording", "estimation")}
 TABLE: tuple[Private, ...] = (
@@ -88,9 +90,24 @@ TABLE: tuple[Private, ...] = (
     _row("torch._subclasses", "FakeTensor", AT_LOAD, _REFUSED, parts=("memory_estimator",)),
     _row("torch.utils._ordered_set", "OrderedSet", AT_LOAD, _REFUSED, parts=("memory_estimator",)),
     # Python, looked up when the program has loaded it.
-    _row("torch.distributed.fsdp._fully_shard._fsdp_param.FSDPParam", "to_sharded_dtensor", AT_USE,
-         "a warning; gradients of sharded parameters are not told from other memory",
-         parts=("sharded",)),
+    _row("torch.distributed.fsdp._fully_shard._fsdp_param.FSDPParam",
+         "to_sharded_dtensor reset_sharded_param init_unsharded_param to_sharded_post_forward "
+         "to_accumulated_grad_if_needed", AT_USE, _NOT_SHARDED, parts=("sharded",)),
+    _row("torch.distributed.fsdp._fully_shard._fsdp_param_group.FSDPParamGroup",
+         "wait_for_unshard post_backward", AT_USE, _NOT_SHARDED, parts=("sharded",)),
+    _row("torch.distributed.fsdp._fully_shard._fsdp_param_group", "foreach_all_gather foreach_reduce",
+         AT_USE, _NOT_SHARDED, parts=("sharded",)),
+    _row("torch.distributed.fsdp._fully_shard._fsdp_param.FSDPParam", "_unsharded_param _module_info",
+         AT_USE, _NOT_FOLLOWED),
+    _row("torch.distributed.fsdp._fully_shard._fsdp_state.FSDPState",
+         "_fsdp_param_group _fsdp_param_groups", AT_USE, _NOT_FOLLOWED),
+    _row("torch.distributed.fsdp.FSDPModule", "_get_fsdp_state", AT_USE, _NOT_FOLLOWED),
+    _row("torch.distributed.tensor.DTensor", "_local_tensor", AT_USE, _NOT_FOLLOWED),
+    _row("torch.nn.Module", "_parameters", AT_USE, _NOT_FOLLOWED),
+    _row("torch.distributed.fsdp._flat_param.FlatParamHandle",
+         "_alloc_padded_unsharded_flat_param prepare_gradient_for_optim", AT_USE,
+         "a warning; buffers of FullyShardedDataParallel are not told from other memory",
+         parts=("flat",)),
     _row("torch._dynamo.eval_frame", "_is_in_optimized_module _in_optimized_module", AT_USE,
          "the tracker gives up at the first module call, and says why"),
     _row("torch.nn.Module", "_orig_mod _fsdp_wrapped_module _checkpoint_wrapped_module", AT_USE,

@@ -92,7 +92,7 @@ class PythonUses(ast.NodeVisitor):
         owner = any(self.path_of(one) for one in node.args)
         called = getattr(node.func, "attr", getattr(node.func, "id", ""))
         words = [one.value for one in node.args if isinstance(one, ast.Constant)]
-        if owner and called == "ReplacedMethod":
+        if owner and called in ("ReplacedMethod", "HeardPoint"):
             self.found.update(words)
         if owner:
             self.found.update(word for word in words if isinstance(word, str) and is_private(word))

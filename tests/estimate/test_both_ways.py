@@ -215,9 +215,9 @@ Border = tuple[str, str, str, int]  # begin or end, module, phase, and which tim
 Row = dict[str, int]
 
 
-def tape_of(verb: str, script: Path) -> tidemark.Tape:
+def tape_of(verb: str, script: Path, *options: str) -> tidemark.Tape:
     path = script.with_name(f"{verb}.tape")
-    flags = ["--steps", "0"] if verb == "estimate" else []
+    flags = [*options, *(["--steps", "0"] if verb == "estimate" else [])]
     done = subprocess.run(
         [sys.executable, "-m", "tidemark", verb, *flags, "--save", str(path), str(script)],
         capture_output=True, text=True, timeout=300, env={**os.environ, "CUDA_VISIBLE_DEVICES": ""})

@@ -31,7 +31,8 @@ def gradient_bytes(tracker: Any) -> int:
     if isinstance(tracker, MemTracker):
         row: dict[Any, int] = tracker.get_tracker_snapshot().get(torch.device("cpu"), {})
         return {str(getattr(key, "value", key)): value for key, value in row.items()}["Gradient"]
-    return int(tracker.current["cpu"]["Gradient"])
+    row = tracker.current["cpu"]
+    return int(row["Gradient"] + row.get("ShardedGradient", 0))
 
 
 def bytes_of_gradients(model: nn.Module) -> int:
@@ -116,7 +117,7 @@ def test_sharded_gradients_are_labelled_as_soon_as_they_are_there(
     model = offloaded_net(mesh)
     known = torch.ones(1)
     with tracker:
-        tracker._follower.label(known, "Gradient")
+        tracker._follower.label(known, "ShardedGradient")
         for _ in range(2):  # the second time it is added to what is there
             model(torch.ones(2, 6)).sum().backward()
         assert seen == {category_of(tracker, known)}
@@ -220,10 +221,11 @@ def test_an_interrupt_in_a_wrapped_gradient_reaches_the_program(
 def test_an_fsdp2_that_we_do_not_know_is_told_and_goes_on(
     mesh: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tidemark.recording import sharded_gradients
+    from tidemark.sharding import sharded_memory
 
-    monkeypatch.setattr(sharded_gradients, "_methods", [])
-    monkeypatch.setattr(sharded_gradients, "check_private", lambda part: ["FSDPParam.gone"])
+    monkeypatch.setattr(sharded_memory, "_methods", [])
+    monkeypatch.setattr(sharded_memory, "check_private",
+                        lambda part: ["FSDPParam.gone"] * (part == "sharded"))
     model = offloaded_net(mesh)
     with pytest.warns(RuntimeWarning, match="has no FSDPParam.gone") as told, tidemark.track():
         for _ in range(2):

@@ -28,3 +28,24 @@ def label_tensors(value: Any, give: Callable[[int], None]) -> None:
     elif isinstance(value, (list, tuple)):
         for one in value:
             label_tensors(one, give)
+
+
+class ShardedLabels:
+    """What an estimate does with what FSDP tells it. Gradients of parameters that were put together are
+    known as such where they arise."""
+
+    def set_purpose(self, category: str) -> str:
+        return str(library().set_purpose(category))
+
+    def label(self, tensors: Any, category: str) -> None:
+        label(tensors, category)
+
+    def take_sharded_gradient(self, parameter: Any, gradient: Any) -> None:
+        label(gradient, "ShardedGradient")
+
+    def follow_unsharded(self, parameter: Any) -> None:
+        label(parameter, "UnshardedParameter")
+
+    def give_up(self, problem: Exception) -> None:
+        library().diagnose("sharding-unfollowed", library().current_source(),
+                           f"what FSDP makes may be in a wrong category from here on: {problem!r}")

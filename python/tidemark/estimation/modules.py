@@ -13,10 +13,12 @@ import torch
 from torch import nn
 from torch.utils.weak import WeakIdKeyDictionary
 
-from tidemark.estimation.labels import label, label_tensors
+from tidemark.estimation.labels import ShardedLabels, label, label_tensors
 from tidemark.estimation.rank_classes import ShardedTensors
 from tidemark.module_copies import ModuleCopies
 from tidemark.module_names import ModuleNames, wrapped_by
+from tidemark.sharding.sharded_memory import ShardedMemory
+from tidemark.sharding.sharded_parameters import kind_of
 from tidemark.virtual_cuda.library import library
 from tidemark.virtual_cuda.patches import Patches
 
@@ -31,6 +33,7 @@ class ModuleCalls:
         self._hooked = WeakIdKeyDictionary()  # parameters
         self._patches = Patches()
         self._copies = ModuleCopies()
+        self._sharded = ShardedMemory(ShardedLabels())
         self._named: weakref.WeakSet[nn.Module] = weakref.WeakSet()
         self.sharded = ShardedTensors()
 
@@ -41,6 +44,7 @@ class ModuleCalls:
         self._copies.start()
 
     def stop(self) -> None:
+        self._sharded.stop()
         self._copies.stop()
         self._patches.restore()
         library().unwatch_modules()
@@ -59,13 +63,14 @@ class ModuleCalls:
 
     def _name_tree(self, root: nn.Module) -> None:
         """Names every module below, anew where it was a root of its own before."""
+        self._sharded.meet(root)
         for path, module in self._names.name_tree(root):
             scope = library().scope(path)
             self._named.add(module)
             library().remember_module(module, NO_SCOPE if wrapped_by(module) else scope)
             weakref.finalize(module, library().forget_module, id(module)).atexit = False
             for parameter in module.parameters(recurse=False):
-                label(parameter, "Parameter", scope)
+                label(parameter, f"{kind_of(parameter)}Parameter", scope)
                 self.sharded.meet(parameter)
                 self._hook(parameter)
             for buffer in module.buffers(recurse=False):
@@ -73,9 +78,9 @@ class ModuleCalls:
         self.label_copies()
 
     def _hook(self, parameter: nn.Parameter) -> None:
-        """Gradients of plain parameters are known as such where they arise; those of sharded or
-        wrapped ones are labelled here, as soon as they are there."""
-        if type(parameter) is nn.Parameter or parameter in self._hooked:
+        """Gradients of plain parameters are known as such where they arise, those of FSDP2's are told;
+        those of wrapped ones are labelled here, as soon as they are there."""
+        if type(parameter) is nn.Parameter or parameter in self._hooked or kind_of(parameter):
             return
         if parameter.is_leaf and parameter.requires_grad:
             self._hooked[parameter] = True

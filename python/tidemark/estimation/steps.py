@@ -19,6 +19,7 @@ from tidemark.optimizer_steps import (
     steps_under_way,
     with_followed_closure,
 )
+from tidemark.sharding.sharded_parameters import kind_of
 from tidemark.user_script import StepsDone
 from tidemark.virtual_cuda.library import library
 
@@ -76,8 +77,8 @@ class OptimizerSteps:
         if self._labelled.get(optimizer) != sizes_of(optimizer):
             for group in optimizer.param_groups:
                 for parameter in group["params"]:
-                    label(parameter, "Parameter")
-                    label(parameter.grad, "Gradient")
+                    label(parameter, f"{kind_of(parameter)}Parameter")
+                    label(parameter.grad, f"{kind_of(parameter)}Gradient")
             label(state_tensors(optimizer), "OptimizerState")  # some make it with themselves
         self._label_copies()
         if steps_under_way() > 1:

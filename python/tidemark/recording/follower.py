@@ -26,8 +26,10 @@ from tidemark.recording.library import _recorder, inner_tensors
 from tidemark.recording.made_storages import MadeStorages
 from tidemark.recording.pytorch_names import PyTorchNames
 from tidemark.recording.resizes import ResizeFollower
-from tidemark.recording.sharded_gradients import ShardedGradients
+from tidemark.recording.sharded_labels import GradientsOnly, ShardedLabels
 from tidemark.recording.telling import warn
+from tidemark.sharding.sharded_memory import ShardedMemory
+from tidemark.sharding.sharded_parameters import by_kind, kind_of, remember_parameters
 
 
 class FollowedModule:
@@ -64,7 +66,9 @@ class Follower:
         self._made = MadeStorages()
         self._buckets = DdpBuckets(tracker.set_purpose)
         self._copies = ModuleCopies()
-        self._sharded = ShardedGradients(self._hooked, self._gradient_hook)
+        self._sharded = ShardedMemory(
+            GradientsOnly(self._hooked, self._gradient_hook, self.give_up) if as_pytorch
+            else ShardedLabels(self))
         self._has_told_end = False
         self.hears_gpus = True  # no GPU's allocator has refused to tell of births
 
@@ -82,7 +86,7 @@ class Follower:
         self.tracker.start(outputs)
         for known in list(self._modules.values()):
             known.is_labelled = False
-        self.calls.start(self._prepare, self._give_up)
+        self.calls.start(self._prepare, self.give_up)
         self._hooks.before_forward(_untraced_pre_hook(self.calls.before_forward))
         self._hooks.after_forward(_untraced_hook(self.calls.after_forward))
         self._hooks.before_step(self.before_step)
@@ -182,7 +186,7 @@ class Follower:
             known.stats = self._meet(known, self.names.name_of(inner))
         self.calls.remember_compiled(module, known.number)
 
-    def _give_up(self, problem: Exception) -> None:
+    def give_up(self, problem: Exception) -> None:
         """A bug of ours must not end the user's program: tracking stops, training goes on. The hooks
         are idle from here on; PyTorch may be walking over them."""
         self.tracker.give_up(repr(problem))
@@ -214,9 +218,10 @@ class Follower:
 
     def _label_tree(self, module: nn.Module) -> None:
         """Labels what a module has, and whatever is below: its children need no walk of their own.
-        Unless FSDP gives them other parameters before they are called."""
+        Unless FSDP gives them other parameters, which nobody tells, before they are called."""
+        is_sharded = self._sharded.meet(module)
         self.label_module(module, hook_gradients=True)
-        for one in [module] if self._sharded.meet(module) else module.modules():
+        for one in [module] if is_sharded and self._as_pytorch else module.modules():
             self.followed(one).is_labelled = True
         self._label_copies()
 
@@ -231,14 +236,16 @@ class Follower:
     def label_module(self, module: nn.Module, *, hook_gradients: bool) -> None:
         """Labels parameters, their gradients and buffers."""
         if not self._as_pytorch:
+            remember_parameters(module)
             self._label_own(module)
         parameters = list(module.parameters())
-        self.label(parameters, "Parameter")
-        self.label([p.grad for p in parameters if p.grad is not None], "Gradient")
+        for kind, some in self._by_kind(parameters):
+            self.label(some, f"{kind}Parameter")
+            self.label([p.grad for p in some if p.grad is not None], f"{kind}Gradient")
         self.label(list(module.buffers()), "Buffer")
         if hook_gradients:
             for parameter in parameters:
-                self._hook_gradient(parameter)
+                self.follow_gradient(parameter)
 
     def _label_own(self, module: nn.Module) -> None:
         """Labels what each module has itself, under its name."""
@@ -249,9 +256,13 @@ class Follower:
             if known is not None and known.stats is not None:
                 self.tracker.set_name(known.number, name)
             self.tracker.set_owner(name)
-            self.label(list(one.parameters(recurse=False)), "Parameter")
+            for kind, some in self._by_kind(list(one.parameters(recurse=False))):
+                self.label(some, f"{kind}Parameter")
             self.label(list(one.buffers(recurse=False)), "Buffer")
         self.tracker.set_owner("")
+
+    def _by_kind(self, parameters: list[nn.Parameter]) -> list[tuple[str, list[nn.Parameter]]]:
+        return [("", parameters)] if self._as_pytorch else by_kind(parameters)
 
     def label_optimizer(self, optimizer: optim.Optimizer) -> None:
         self.label(state_tensors(optimizer), "OptimizerState")
@@ -269,7 +280,7 @@ class Follower:
             if not self._as_pytorch:
                 return with_followed_closure(self.tracker.set_in_closure, args, kwargs or {})
         except Exception as problem:
-            self._give_up(problem)
+            self.give_up(problem)
         return None
 
     def after_step(self, optimizer: optim.Optimizer, *_: Any) -> None:
@@ -282,7 +293,7 @@ class Follower:
                 if not is_inner:
                     self._end_step()
         except Exception as problem:
-            self._give_up(problem)
+            self.give_up(problem)
         if not is_inner:
             self.on_step(optimizer)
 
@@ -291,7 +302,8 @@ class Follower:
         self.calls.set_wary(bool(self._without_gradient))
         self.tracker.end_optimizer()
 
-    def _hook_gradient(self, parameter: nn.Parameter) -> None:
+    def follow_gradient(self, parameter: nn.Parameter) -> None:
+        """Labels the gradients of a parameter as they come; of one that needs none, once it does."""
         if id(parameter) in self._hooked or not parameter.is_leaf:
             return
         if not parameter.requires_grad:
@@ -299,7 +311,8 @@ class Follower:
             return
         number = id(parameter)
         alive = weakref.ref(parameter, lambda _: self._hooked.pop(number, None))
-        self.tracker.follow_gradient(parameter, self._as_pytorch)
+        kind = "" if self._as_pytorch else kind_of(parameter)
+        self.tracker.follow_gradient(parameter, self._as_pytorch, f"{kind}Gradient")
         hookable: Any = parameter  # torch does not type it
         self._hooked[number] = alive, (
             hookable.register_hook(self._gradient_hook) if self._as_pytorch else None)
@@ -310,7 +323,7 @@ class Follower:
             if parameter is None or parameter.requires_grad:
                 self._without_gradient.pop(number, None)
             if parameter is not None and parameter.requires_grad:
-                self._hook_gradient(parameter)
+                self.follow_gradient(parameter)
 
     def _watch_from_python(self, tensor: torch.Tensor) -> None:
         """For memory that is not the allocator's: the storage object's own end tells of its death."""

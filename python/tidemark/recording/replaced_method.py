@@ -38,10 +38,27 @@ class ReplacedMethod:
                 setattr(self._owner, self._name, self._original)
 
 
+class ReplacedHook:
+    """The same of a hook in a module's table, which keeps its number and its place there."""
+
+    def __init__(self, hooks: dict[int, Any], number: int, make: Callable[[Any], Any]) -> None:
+        self._hooks, self._number, self._make = hooks, number, make
+        self._original: Any = None
+        self._ours: Any = None
+
+    def start(self) -> None:
+        self._original = self._hooks[self._number]
+        self._ours = self._hooks[self._number] = self._make(self._original)
+
+    def stop(self) -> None:
+        if self._hooks.get(self._number) is self._ours:
+            self._hooks[self._number] = self._original
+
+
 class ReplacedMethods:
     """Several of them, started and stopped as one: all or none."""
 
-    def __init__(self, methods: Iterable[ReplacedMethod]) -> None:
+    def __init__(self, methods: Iterable[ReplacedMethod | ReplacedHook]) -> None:
         self._methods = list(methods)
 
     def start(self) -> None:

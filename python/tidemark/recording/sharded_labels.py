@@ -1,0 +1,43 @@
+"""What a live tracker does with what FSDP tells it: labels, purposes, gradients that it follows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+from typing import Any
+
+
+class ShardedLabels:
+    """For a tracker that tells sharded memory apart."""
+
+    def __init__(self, follower: Any) -> None:
+        self._follower = follower
+        self.set_purpose: Callable[[str], str] = follower.tracker.set_purpose
+        self.label: Callable[[Any, str], None] = follower.label
+        self.follow_unsharded: Callable[[Any], None] = follower.follow_gradient
+        self.give_up: Callable[[Exception], None] = follower.give_up
+
+    def take_sharded_gradient(self, parameter: Any, gradient: Any) -> None:
+        self._follower.label(gradient, "ShardedGradient")
+
+
+class GradientsOnly:
+    """For PyTorch's MemTracker, to which gradients of shards are gradients: of the parameters whose
+    ids are in `followed`."""
+
+    def __init__(self, followed: Container[int], label: Callable[[Any], None],
+                 give_up: Callable[[Exception], None]) -> None:
+        self._followed, self._label = followed, label
+        self.give_up = give_up
+
+    def take_sharded_gradient(self, parameter: Any, gradient: Any) -> None:
+        if id(parameter) in self._followed:
+            self._label(gradient)
+
+    def set_purpose(self, category: str) -> str:
+        return ""
+
+    def label(self, tensors: Any, category: str) -> None:
+        pass
+
+    def follow_unsharded(self, parameter: Any) -> None:
+        pass

@@ -1,0 +1,1 @@
+"""What FSDP makes, told by its own methods: shared by recordings, estimates and drop-ins."""
