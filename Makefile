@@ -73,7 +73,7 @@ test-package:
 test-phantom:
 	$(pytest) tests/phantom
 test-trackers:
-	$(pytest) tests/oracle_tracker tests/recording
+	$(pytest) tests/oracle_tracker tests/oracle_fsdp tests/recording
 test-graphs:
 	$(pytest) tests/oracle_graph
 test-estimate:

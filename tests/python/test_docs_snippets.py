@@ -26,6 +26,16 @@ def train_step(model, optimizer, batch):
 GIVEN = {
     "docs/record.md": TRAINING,
     "docs/compat/mem_tracker.md": TRAINING + "batch = batches[0]\n",
+    "docs/compat/fsdp2_mem_tracker.md": """
+import torch
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import fully_shard
+from torch.testing._internal.distributed.fake_pg import FakeStore
+torch.distributed.init_process_group("fake", store=FakeStore(), rank=0, world_size=4)
+model = fully_shard(torch.nn.Linear(8, 8), mesh=init_device_mesh("cpu", (4,)))
+optimizer = torch.optim.Adam(model.parameters())
+batch = torch.randn(2, 8)
+""",
     "docs/estimate.md": """
 config = 16
 def train(width):

@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tidemark.compat.fsdp2_mem_tracker import FSDPMemTracker
     from tidemark.compat.mem_tracker import MemTracker
     from tidemark.compat.memory_estimator import (
         GraphAliasTracker,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from tidemark.compat.mod_tracker import ModTracker
 
 __all__ = [
+    "FSDPMemTracker",
     "GraphAliasTracker",
     "MemTracker",
     "MemoryTracker",
@@ -33,7 +35,11 @@ __all__ = [
     "get_peak_memory",
 ]
 
-_HOMES = {"MemTracker": "mem_tracker", "ModTracker": "mod_tracker"}  # others: memory_estimator
+_HOMES = {  # others: memory_estimator
+    "FSDPMemTracker": "fsdp2_mem_tracker",
+    "MemTracker": "mem_tracker",
+    "ModTracker": "mod_tracker",
+}
 
 
 def __getattr__(name: str) -> Any:
