@@ -35,7 +35,7 @@ class ModuleCalls:
         self._copies = ModuleCopies()
         self._sharded = ShardedMemory(ShardedLabels())
         self._named: weakref.WeakSet[nn.Module] = weakref.WeakSet()
-        self.sharded = ShardedTensors()
+        self.shards = ShardedTensors()
 
     def watch(self) -> None:
         library().watch_modules(self._name_tree, self._take_inputs)
@@ -71,7 +71,7 @@ class ModuleCalls:
             weakref.finalize(module, library().forget_module, id(module)).atexit = False
             for parameter in module.parameters(recurse=False):
                 label(parameter, f"{kind_of(parameter)}Parameter", scope)
-                self.sharded.meet(parameter)
+                self.shards.meet(parameter)
                 self._hook(parameter)
             for buffer in module.buffers(recurse=False):
                 label(buffer, "Buffer", scope)

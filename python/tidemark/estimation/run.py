@@ -138,7 +138,7 @@ def run_here(options: EstimateOptions, program: Callable[[], None] | None, folde
         close_gpus()
     wall = time.monotonic() - started
     write_meta(library().set_meta, known_after(ending, steps, wall, options.gpus))
-    tell_alike(modules.sharded.classes(), options.rank)
+    tell_alike(modules.shards.classes(), options.rank)
     if ending.how == "steps":
         write_meta(library().set_meta, {"run.further_seconds": f"{further:.3f}"})
     if files and (sentence := files.held().sentence()):
