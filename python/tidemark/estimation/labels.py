@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch import nn
 
 from tidemark.tensor_parts import parts_of
 from tidemark.virtual_cuda.library import library
@@ -34,8 +35,15 @@ class ShardedLabels:
     """What an estimate does with what FSDP tells it. Gradients of parameters that were put together are
     known as such where they arise."""
 
+    def __init__(self, name_of: Callable[[nn.Module], str | None]) -> None:
+        self._name_of = name_of
+
     def set_purpose(self, category: str) -> str:
         return str(library().set_purpose(category))
+
+    def own(self, unit: nn.Module, tensors: Any, category: str) -> None:
+        name = self._name_of(unit)
+        label(tensors, category, library().scope(name) if name else -1)
 
     def label(self, tensors: Any, category: str) -> None:
         label(tensors, category)

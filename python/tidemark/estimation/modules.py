@@ -33,8 +33,8 @@ class ModuleCalls:
         self._hooked = WeakIdKeyDictionary()  # parameters
         self._patches = Patches()
         self._copies = ModuleCopies()
-        self._sharded = ShardedMemory(ShardedLabels())
-        self._named: weakref.WeakSet[nn.Module] = weakref.WeakSet()
+        self._named: weakref.WeakKeyDictionary[nn.Module, str] = weakref.WeakKeyDictionary()
+        self._sharded = ShardedMemory(ShardedLabels(self._named.get))
         self.shards = ShardedTensors()
 
     def watch(self) -> None:
@@ -66,7 +66,7 @@ class ModuleCalls:
         self._sharded.meet(root)
         for path, module in self._names.name_tree(root):
             scope = library().scope(path)
-            self._named.add(module)
+            self._named[module] = path
             library().remember_module(module, NO_SCOPE if wrapped_by(module) else scope)
             weakref.finalize(module, library().forget_module, id(module)).atexit = False
             for parameter in module.parameters(recurse=False):

@@ -19,6 +19,12 @@ class ShardedLabels:
     def take_sharded_gradient(self, parameter: Any, gradient: Any) -> None:
         self._follower.label(gradient, "ShardedGradient")
 
+    def own(self, unit: Any, tensors: Any, category: str) -> None:
+        tracker = self._follower.tracker
+        tracker.set_owner(self._follower.names.find(unit) or "")
+        self._follower.label(tensors, category)
+        tracker.set_owner("")
+
 
 class GradientsOnly:
     """For PyTorch's MemTracker, to which gradients of shards are gradients: of the parameters whose
@@ -40,4 +46,7 @@ class GradientsOnly:
         pass
 
     def follow_unsharded(self, parameter: Any) -> None:
+        pass
+
+    def own(self, unit: Any, tensors: Any, category: str) -> None:
         pass

@@ -31,6 +31,7 @@ class Hearer(Protocol):
     def label(self, tensors: Any, category: str) -> None: ...
     def take_sharded_gradient(self, parameter: Any, gradient: Any) -> None: ...
     def follow_unsharded(self, parameter: Any) -> None: ...
+    def own(self, unit: nn.Module, tensors: Any, category: str) -> None: ...
     def give_up(self, problem: Exception) -> None: ...
 
 
@@ -101,6 +102,27 @@ def _takes_shard(hearer: Hearer, sharded: Any) -> Around:
         hearer.label(sharded.sharded_param, "ShardedParameter")
 
 
+def _gathers(hearer: Hearer, group: Any, *_: Any, **__: Any) -> Around:
+    """The module may be another than the one that runs: gathered before it is needed."""
+    yield
+    gathered = getattr(group, "_all_gather_result", None)
+    if gathered is not None:
+        hearer.own(group.modules[0], gathered.all_gather_output, "AllGather")
+
+
+def _unshards(hearer: Hearer, group: Any) -> Around:
+    is_news = getattr(group, "_all_gather_result", None) is not None
+    before = hearer.set_purpose("UnshardedParameter")
+    try:
+        yield
+    finally:
+        hearer.set_purpose(before)
+    if is_news:
+        hearer.own(group.modules[0], [one._unsharded_param for one in group.fsdp_params
+                                      if getattr(one, "_unsharded_param", None) is not None],
+                   "UnshardedParameter")
+
+
 def _puts_together(hearer: Hearer, sharded: Any) -> Around:
     yield
     if remember(sharded._unsharded_param, UNSHARDED):
@@ -163,7 +185,8 @@ def _points_of_fsdp2() -> list[HeardPoint]:
         HeardPoint(FSDPParam, "init_unsharded_param", _puts_together),
         HeardPoint(FSDPParam, "to_sharded_post_forward", _makes("ShardedParameter")),
         HeardPoint(FSDPParam, "to_accumulated_grad_if_needed", _makes("UnshardedGradient")),
-        HeardPoint(groups.FSDPParamGroup, "wait_for_unshard", _makes("UnshardedParameter")),
+        HeardPoint(groups.FSDPParamGroup, "unshard", _gathers),
+        HeardPoint(groups.FSDPParamGroup, "wait_for_unshard", _unshards),
         HeardPoint(groups.FSDPParamGroup, "post_backward", _takes_gradients),
         HeardPoint(groups, "foreach_all_gather", _makes("AllGather")),
         HeardPoint(groups, "foreach_reduce", _reduces),

@@ -103,6 +103,7 @@ std::string text_report(const Overview& answer, const TextStyle& style) {
   for (std::size_t d = 0; d < std::min(devices.size(), lengths.devices); ++d) {
     const std::string suffix = of_device(devices[d].device, devices.size());
     add_categories(page, devices[d], suffix, lengths.categories);
+    add_gathered(page, devices[d], suffix, lengths.lines);
     add_chart(page, answer.timeline, devices[d].device, lengths.chart_rows);
     add_lines(page, devices[d], suffix, lengths.lines);
     add_module_tree(page, answer.scopes, devices[d], suffix, style.detail);

@@ -34,6 +34,8 @@ void add_peak_headlines(Page& page, const PeakAnswer& answer, bool is_brief = fa
 void add_categories(Page& page, const DevicePeak& peak, const std::string& suffix,
                     std::size_t most = SIZE_MAX);
 // At most so many of each; nothing where no line, or no storage, is known.
+// Parameters that were put together from the ranks' shards then; nothing where there are none.
+void add_gathered(Page& page, const DevicePeak& peak, const std::string& suffix, std::size_t most);
 void add_lines(Page& page, const DevicePeak& peak, const std::string& suffix, std::size_t most);
 void add_sites(Page& page, const DevicePeak& peak, const std::string& suffix, std::size_t most);
 // What each module owns of the peak, and how high memory rises while it runs.

@@ -328,11 +328,12 @@ void Attribution::label(StorageKey key, std::int64_t bytes, std::uint8_t device,
     if (listener_) listener_->settled(number, category);
     return;
   }
-  if (storage.category == category) return;
-  if (category == Category::OptimizerState) correct_peak(storage);
-  row(storage.device)
-      .move(scheme_.slot_of(storage.category), scheme_.slot_of(category), storage.bytes);
-  storage.category = category;
+  if (storage.category != category) {
+    if (category == Category::OptimizerState) correct_peak(storage);
+    row(storage.device)
+        .move(scheme_.slot_of(storage.category), scheme_.slot_of(category), storage.bytes);
+    storage.category = category;
+  }
   if (listener_) listener_->relabelled(number, category);
 }
 

@@ -21,6 +21,7 @@ class Listener {
   // A storage that existed before is made known.
   virtual void adopted(StorageNumber storage, std::uint8_t device, std::int64_t bytes,
                        Category category) = 0;
+  // It may be what it was: then only who owns it is news.
   virtual void relabelled(StorageNumber storage, Category category) = 0;
   virtual void resized(StorageNumber storage, std::int64_t bytes) = 0;
   virtual void freed(StorageNumber storage, std::int64_t time_ns) = 0;

@@ -151,7 +151,10 @@ void RunTape::adopted(StorageNumber number, std::uint8_t device, std::int64_t by
 // What a storage turns out to be while its birth waits is true from the birth on.
 void RunTape::relabelled(StorageNumber number, Category category) {
   Storage& changed = storage(number);
+  const bool is_owned_anew = owner_ && owner_ != changed.scope;
+  if (changed.category == category && !is_owned_anew) return;
   changed.category = category;
+  if (is_owned_anew) changed.scope = owner_;
   if (!is_waiting(changed)) return enqueue({Kind::Relabel, 0, changed.id, 0, 0, category, owner_});
   birth_of(changed).category = category;
   if (owner_) birth_of(changed).scope = owner_;
