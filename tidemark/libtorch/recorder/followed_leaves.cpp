@@ -6,7 +6,6 @@
 #include <torch/csrc/autograd/variable.h>
 
 #include <algorithm>
-#include <atomic>
 #include <typeinfo>
 
 #include "tidemark/libtorch/recorder/forks.h"
@@ -27,7 +26,6 @@ class LeafHook final : public PostAccumulateGradHook {
   explicit LeafHook(PostAccumulateGradHook* others) : others_(others) {}
   void own(std::unique_ptr<PostAccumulateGradHook> others) { owned_ = std::move(others); }
 
-  std::uint64_t number() const { return number_; }
   bool has_others() const { return others_ != nullptr; }
   bool is_of_parent() const { return forks_ != g_forks; }
 
@@ -35,6 +33,13 @@ class LeafHook final : public PostAccumulateGradHook {
     const std::lock_guard lock(lock_);
     remove_under_lock(listener.owner);
     listeners_.push_back(listener);
+  }
+
+  bool has(const std::weak_ptr<void>& owner) {
+    const std::lock_guard lock(lock_);
+    return std::any_of(listeners_.begin(), listeners_.end(), [&](const GradientListener& one) {
+      return is_same_owner(one.owner, owner);
+    });
   }
 
   void remove(const std::weak_ptr<void>& owner) {
@@ -82,8 +87,6 @@ class LeafHook final : public PostAccumulateGradHook {
   }
 
   using Listeners = c10::SmallVector<GradientListener, 1>;
-  static inline std::atomic<std::uint64_t> g_next{0};
-  const std::uint64_t number_ = g_next.fetch_add(1, std::memory_order_relaxed);
   PostAccumulateGradHook* const others_;
   std::unique_ptr<PostAccumulateGradHook> owned_;
   const int forks_ = g_forks;
@@ -117,50 +120,50 @@ LeafHook& find_or_put_hook(const at::Tensor& leaf) {
 
 void FollowedLeaves::follow(const at::Tensor& leaf, const GradientListener& listener) {
   if (!leaf.requires_grad()) return;
+  const std::lock_guard lock(lock_);
   LeafHook& hook = find_or_put_hook(leaf);
   GradientListener here = listener;
   here.comes_last &= hook.has_others();
   hook.add(here);
-  const std::lock_guard lock(lock_);
   listener_ = listener;
-  leaves_.push_back({WeakTensor(leaf.getIntrusivePtr()), hook.number(), listener.category});
+  leaves_.push_back({WeakTensor(leaf.getIntrusivePtr()), listener.category});
 }
 
-// As many as there are leaves, undefined for those that are gone. They are given back outside of
-// our lock: the last one to let go of a tensor may wait for Python's.
-std::vector<at::Tensor> FollowedLeaves::living(std::vector<Leaf>& leaves) {
-  std::erase_if(leaves, [](const Leaf& one) { return one.tensor.expired(); });
-  std::vector<at::Tensor> all;
-  all.reserve(leaves.size());
-  for (const Leaf& one : leaves) {
-    auto alive = one.tensor.lock();
-    all.push_back(alive ? at::Tensor(std::move(alive)) : at::Tensor());
+// Neither taken nor given back under our lock: both may wait for Python's, and who has that may
+// wait for ours.
+std::vector<FollowedLeaves::Leaf<at::Tensor>> FollowedLeaves::living() {
+  std::vector<Leaf<WeakTensor>> leaves;
+  {
+    const std::lock_guard lock(lock_);
+    std::erase_if(leaves_, [](const auto& one) { return one.tensor.expired(); });
+    leaves = leaves_;
   }
+  std::vector<Leaf<at::Tensor>> all;
+  all.reserve(leaves.size());
+  for (const auto& one : leaves)
+    if (auto alive = one.tensor.lock()) all.push_back({at::Tensor(std::move(alive)), one.category});
   return all;
 }
 
 void FollowedLeaves::follow_again() {
-  std::vector<at::Tensor> tensors;
+  const auto leaves = living();
   const std::lock_guard lock(lock_);
-  tensors = living(leaves_);
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    if (!tensors[i].requires_grad()) continue;
-    const LeafHook* const known = find_hook(tensors[i]);
-    if (known && known->number() == leaves_[i].hook) continue;
-    LeafHook& hook = find_or_put_hook(tensors[i]);
+  if (leaves_.empty()) return;  // they were forgotten meanwhile
+  for (const auto& [leaf, category] : leaves) {
+    if (!leaf.requires_grad()) continue;
+    LeafHook* const known = find_hook(leaf);
+    if (known && known->has(listener_.owner)) continue;
     GradientListener first = listener_;  // as it was before the program's own hooks
     first.comes_last = false;
-    first.category = leaves_[i].category;
-    hook.add(first);
-    leaves_[i].hook = hook.number();
+    first.category = category;
+    find_or_put_hook(leaf).add(first);
   }
 }
 
 void FollowedLeaves::forget() {
-  std::vector<at::Tensor> tensors;
+  const auto leaves = living();
   const std::lock_guard lock(lock_);
-  tensors = living(leaves_);
-  for (const at::Tensor& leaf : tensors)
+  for (const auto& [leaf, _] : leaves)
     if (LeafHook* const hook = leaf.requires_grad() ? find_hook(leaf) : nullptr)
       hook->remove(listener_.owner);
   leaves_.clear();

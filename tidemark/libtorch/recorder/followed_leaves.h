@@ -6,7 +6,6 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -34,16 +33,16 @@ class FollowedLeaves {
 
  private:
   using WeakTensor = c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
+  template <class Tensor>
   struct Leaf {
-    WeakTensor tensor;
-    std::uint64_t hook;  // its number
-    Category category;   // of its gradients
+    Tensor tensor;
+    Category category;
   };
-  std::vector<at::Tensor> living(std::vector<Leaf>& leaves);
+  std::vector<Leaf<at::Tensor>> living();
 
   std::mutex lock_;
   GradientListener listener_{};
-  std::vector<Leaf> leaves_;
+  std::vector<Leaf<WeakTensor>> leaves_;
 };
 
 }  // namespace tidemark::recorder

@@ -66,10 +66,13 @@ class AwaitedGradients {
 
   void arrived(std::size_t index, const at::Tensor& gradient) {
     if (forks_ != g_forks) return;  // of the parent; its lock may be taken
+    const int backward = current_backward();
+    const int awaited = is_known(backward) ? 0 : count_awaited();
+    Progress oldest;
     std::vector<at::Tensor> gradients;
     {
       const std::lock_guard lock(lock_);
-      Progress& progress = progress_of(current_backward());
+      Progress& progress = progress_of(backward, awaited, oldest);
       if (action_.wants_gradients) {
         progress.gradients.resize(nodes_.size());
         progress.gradients[index] = gradient;
@@ -88,21 +91,37 @@ class AwaitedGradients {
 
  private:
   struct Progress {
-    int backward, seen = 0, awaited = 1;
+    int backward = -1, seen = 0, awaited = 1;
     std::vector<at::Tensor> gradients;
   };
 
-  Progress& progress_of(int backward) {
+  Progress* find_progress(int backward) {
     const auto known = std::find_if(progress_.begin(), progress_.end(),
                                     [&](const Progress& one) { return one.backward == backward; });
-    if (known != progress_.end()) return *known;
-    // Backwards nest (reentrant checkpoints), but only a few deep.
-    if (progress_.size() >= 8) progress_.erase(progress_.begin());
-    progress_.push_back({backward});
-    // The one whose gradient is here needs no looking up.
-    if (await_ == Await::All && nodes_.size() > 1)
-      progress_.back().awaited = static_cast<int>(std::count_if(
-          nodes_.begin(), nodes_.end(), [](const AwaitedNode& node) { return node.will_run(); }));
+    return known == progress_.end() ? nullptr : &*known;
+  }
+
+  bool is_known(int backward) {
+    const std::lock_guard lock(lock_);
+    return find_progress(backward) != nullptr;
+  }
+
+  // Not under our lock: to look at a leaf may be to wait for Python's, and who has that may wait
+  // for ours. The one whose gradient is here needs no looking up.
+  int count_awaited() const {
+    if (await_ == Await::First || nodes_.size() == 1) return 1;
+    return static_cast<int>(std::count_if(nodes_.begin(), nodes_.end(),
+                                          [](const AwaitedNode& node) { return node.will_run(); }));
+  }
+
+  // Backwards nest (reentrant checkpoints), but only a few deep: the oldest then makes room.
+  Progress& progress_of(int backward, int awaited, Progress& oldest) {
+    if (Progress* const known = find_progress(backward)) return *known;
+    if (progress_.size() >= 8) {
+      oldest = std::move(progress_.front());
+      progress_.erase(progress_.begin());
+    }
+    progress_.push_back({backward, 0, awaited, {}});
     return progress_.back();
   }
 
