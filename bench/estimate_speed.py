@@ -23,8 +23,8 @@ HERE = Path(__file__).resolve().parent
 ESTIMATE = [sys.executable, "-m", "tidemark", "estimate", "--quiet"]
 
 
-def run(command: list[str]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+def run(command: list[str], pass_fds: tuple[int, ...] = ()) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False, pass_fds=pass_fds)
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)} failed:\n{done.stderr[-3000:]}")
     return done.stdout
@@ -32,10 +32,13 @@ def run(command: list[str]) -> str:
 
 def ours(folder: Path, layers: int) -> tuple[list[float], int]:
     """Seconds of the steps, and operators a step."""
-    seconds = folder / "ours.json"
+    seconds, script_end = os.pipe()  # a file that the script writes is held back
     told = run([*ESTIMATE, "--json", "--steps", "0", "--save", str(folder / "run.tape"),
-                str(HERE / "deep_gpt.py"), str(seconds), "--layers", str(layers)])
-    steps = json.loads(seconds.read_text())
+                str(HERE / "deep_gpt.py"), f"/dev/fd/{script_end}", "--layers", str(layers)],
+               pass_fds=(script_end,))
+    os.close(script_end)
+    with open(seconds) as file:
+        steps = json.load(file)
     return steps, json.loads(told)["run"]["ops"] // len(steps)
 
 

@@ -16,12 +16,6 @@ bool PythonLines::this_thread_runs_python() {
 #endif
 }
 
-PythonLines::Held<PyFrameObject> PythonLines::innermost_frame() {
-  PyFrameObject* frame = PyEval_GetFrame();
-  Py_XINCREF(frame);
-  return Held<PyFrameObject>(frame);
-}
-
 std::string PythonLines::text_of(PyObject* text) {
   const char* utf8 = text ? PyUnicode_AsUTF8(text) : nullptr;
   if (!utf8) PyErr_Clear();

@@ -9,9 +9,17 @@
 #include <unordered_map>
 #include <vector>
 
+#include "python/lines/frame_objects.h"
+#include "python/lines/interpreter_frames.h"
 #include "tidemark/engine/base/ids.h"
 
 namespace tidemark::python {
+
+#if TIDEMARK_KNOWS_FRAMES
+using Frames = InterpreterFrames;
+#else
+using Frames = FrameObjects;
+#endif
 
 // Files under these folders are machinery, not the user's program.
 class PythonLines {
@@ -25,12 +33,9 @@ class PythonLines {
   StackId find(const Keep& keep) {
     if (!this_thread_runs_python()) return {};  // most of a backward
     const PythonLock lock;                      // PyTorch lets go of it inside operators
-    Held<PyFrameObject> frame = innermost_frame();
-    while (frame.get()) {
-      const Held<PyCodeObject> code(PyFrame_GetCode(frame.get()));
-      CodeFacts& facts = facts_of(code.get());
-      if (!facts.is_hidden) return line_of(frame.get(), code.get(), facts, keep);
-      frame = Held<PyFrameObject>(PyFrame_GetBack(frame.get()));
+    for (Frames frame; frame; frame.go_out()) {
+      CodeFacts& facts = facts_of(frame.code());
+      if (!facts.is_hidden) return line_of(frame, facts, keep);
     }
     return {};
   }
@@ -54,36 +59,20 @@ class PythonLines {
    private:
     PyGILState_STATE state_;
   };
-  template <class T>
-  class Held {
-   public:
-    explicit Held(T* taken) : object_(taken) {}
-    ~Held() { Py_XDECREF(object_); }
-    Held(const Held&) = delete;
-    Held& operator=(const Held&) = delete;
-    Held& operator=(Held&& other) noexcept {
-      std::swap(object_, other.object_);
-      return *this;
-    }
-    T* get() const { return object_; }
-
-   private:
-    T* object_;
-  };
 
   static bool this_thread_runs_python();
-  static Held<PyFrameObject> innermost_frame();
   CodeFacts& facts_of(PyCodeObject* code);
   bool is_hidden_file(const std::string& file) const;
 
   static std::string text_of(PyObject* text);
   template <class Keep>
-  StackId line_of(PyFrameObject* frame, PyCodeObject* code, CodeFacts& facts, const Keep& keep) {
-    auto [entry, is_new] = facts.lines.try_emplace(PyFrame_GetLasti(frame));
+  StackId line_of(const Frames& frame, CodeFacts& facts, const Keep& keep) {
+    auto [entry, is_new] = facts.lines.try_emplace(frame.instruction());
     if (is_new) {
-      const int line = PyFrame_GetLineNumber(frame);
-      entry->second = keep(text_of(code->co_filename),
-                           static_cast<std::uint32_t>(line > 0 ? line : 0), text_of(code->co_name));
+      const int line = frame.line();
+      entry->second =
+          keep(text_of(frame.code()->co_filename), static_cast<std::uint32_t>(line > 0 ? line : 0),
+               text_of(frame.code()->co_name));
     }
     return entry->second;
   }

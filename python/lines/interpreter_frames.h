@@ -1,0 +1,33 @@
+// The Python frames of this thread, from the innermost outwards, as the interpreter keeps them.
+//
+// Python makes an object of a frame for whoever asks for one, and has more to do when that frame
+// ends. The interpreter's own frames cost nothing to look at, but are another struct in every
+// version: where we do not know it, see frame_objects.h.
+#pragma once
+
+#include <Python.h>
+
+#define TIDEMARK_KNOWS_FRAMES (PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030E0000)
+
+#if TIDEMARK_KNOWS_FRAMES
+struct _PyInterpreterFrame;
+
+namespace tidemark::python {
+
+// Only with Python's lock held, while none of these frames ends.
+class InterpreterFrames {
+ public:
+  InterpreterFrames();
+  explicit operator bool() const { return frame_ != nullptr; }
+  void go_out();
+
+  PyCodeObject* code() const;  // borrowed
+  int instruction() const;     // its offset in bytes
+  int line() const { return PyCode_Addr2Line(code(), instruction()); }
+
+ private:
+  _PyInterpreterFrame* frame_;
+};
+
+}  // namespace tidemark::python
+#endif
