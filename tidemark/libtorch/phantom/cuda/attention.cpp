@@ -153,7 +153,7 @@ std::int64_t choice(const at::Tensor& query, const at::Tensor& key, const at::Te
 
 void*& chooser() { return cuda_pointer(at::native::_fused_sdp_choice_stub); }
 
-void* g_chooser_before = nullptr;
+void* g_chooser_before = nullptr;  // in PyTorch's own global table
 
 }  // namespace
 

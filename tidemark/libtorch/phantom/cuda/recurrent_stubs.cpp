@@ -101,7 +101,7 @@ auto all_stubs() {
   };
 }
 
-std::array<void*, 8> g_stubs_before{};
+std::array<void*, 8> g_stubs_before{};  // in PyTorch's own global tables
 
 }  // namespace
 

@@ -16,8 +16,6 @@ using c10::DeviceIndex;
 using c10::DeviceType;
 using c10::Stream;
 
-std::atomic<bool> g_is_capturing{false};
-
 class VirtualGuard final : public c10::impl::DeviceGuardImplInterface {
  public:
   DeviceType type() const override { return DeviceType::CUDA; }
@@ -71,25 +69,31 @@ class VirtualGuard final : public c10::impl::DeviceGuardImplInterface {
   double elapsedTime(void*, void*, const DeviceIndex) const override { return 1.0; }
   void recordDataPtrOnStream(const c10::DataPtr&, const Stream&) const override {}
   bool isStreamCapturing(const Stream&) const TIDEMARK_SINCE_2_13(override) {
-    return g_is_capturing;
+    return is_capturing_;
   }
+  void set_capturing(bool is_capturing) { is_capturing_ = is_capturing; }
+
+ private:
+  std::atomic<bool> is_capturing_{false};
 };
 
 auto& slot() {
   return c10::impl::device_guard_impl_registry[static_cast<std::size_t>(DeviceType::CUDA)];
 }
 
-const c10::impl::DeviceGuardImplInterface* g_guard_before = nullptr;
+// PyTorch holds the address of ours.
+struct Guards {
+  VirtualGuard ours;
+  const c10::impl::DeviceGuardImplInterface* before = nullptr;
+};
+Guards g_guards;
 
 }  // namespace
 
-void install_device_guard() {
-  static const VirtualGuard guard;
-  g_guard_before = slot().exchange(&guard);
-}
+void install_device_guard() { g_guards.before = slot().exchange(&g_guards.ours); }
 
-void set_capturing(bool is_capturing) { g_is_capturing = is_capturing; }
+void set_capturing(bool is_capturing) { g_guards.ours.set_capturing(is_capturing); }
 
-void remove_device_guard() { slot().store(g_guard_before); }
+void remove_device_guard() { slot().store(g_guards.before); }
 
 }  // namespace tidemark::phantom

@@ -9,14 +9,17 @@
 namespace tidemark::phantom {
 namespace {
 
-std::mutex g_pinned_lock;
-std::unordered_set<const void*> g_pinned;
+struct Pinned {
+  std::mutex lock;
+  std::unordered_set<const void*> blocks;
+};
+Pinned g_pinned;
 
 void release_pinned(void* context) {
   auto* inner = static_cast<c10::DataPtr*>(context);
   {
-    std::lock_guard lock(g_pinned_lock);
-    g_pinned.erase(inner->get());
+    std::lock_guard lock(g_pinned.lock);
+    g_pinned.blocks.erase(inner->get());
   }
   delete inner;
 }
@@ -25,8 +28,8 @@ class PinnedAllocator final : public c10::Allocator {
  public:
   c10::DataPtr allocate(std::size_t size) override {
     auto* inner = new c10::DataPtr(c10::GetCPUAllocator()->allocate(size));
-    std::lock_guard lock(g_pinned_lock);
-    g_pinned.insert(inner->get());
+    std::lock_guard lock(g_pinned.lock);
+    g_pinned.blocks.insert(inner->get());
     return {inner->get(), inner, &release_pinned, c10::Device(c10::DeviceType::CPU)};
   }
   void copy_data(void* to, const void* from, std::size_t count) const override {
@@ -42,8 +45,8 @@ c10::Allocator* pinned_allocator() {
 }
 
 bool is_pinned(const void* data) {
-  std::lock_guard lock(g_pinned_lock);
-  return g_pinned.contains(data);
+  std::lock_guard lock(g_pinned.lock);
+  return g_pinned.blocks.contains(data);
 }
 
 }  // namespace tidemark::phantom

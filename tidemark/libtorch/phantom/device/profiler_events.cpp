@@ -31,19 +31,23 @@ class VirtualEvents final : public Stubs {
   void synchronize() const override {}
 };
 
-const Stubs* g_stubs_before = nullptr;
+// PyTorch holds the address of ours.
+struct Events {
+  VirtualEvents ours;
+  const Stubs* before = nullptr;
+};
+Events g_events;
 
 }  // namespace
 
 void install_profiler_events() {
-  static VirtualEvents events;
-  g_stubs_before = torch::profiler::impl::cudaStubs();
-  torch::profiler::impl::registerCUDAMethods(&events);
+  g_events.before = torch::profiler::impl::cudaStubs();
+  torch::profiler::impl::registerCUDAMethods(&g_events.ours);
 }
 
 void remove_profiler_events() {
   // PyTorch takes what it hands out as const.
-  torch::profiler::impl::registerCUDAMethods(const_cast<Stubs*>(g_stubs_before));
+  torch::profiler::impl::registerCUDAMethods(const_cast<Stubs*>(g_events.before));
 }
 
 }  // namespace tidemark::phantom

@@ -8,20 +8,19 @@
 namespace tidemark::phantom {
 namespace {
 
-// Grows with every opening: what a thread chose before counts no more.
-std::atomic<std::uint32_t> g_opened{0};
-
 struct ThreadPlace {
   std::uint32_t opened = 0;
   c10::DeviceIndex device = 0;
   std::array<c10::StreamId, kMaxGpus> streams{};
 };
 
+// Found by one instruction: autograd asks at every node.
+[[gnu::tls_model("initial-exec")]] constinit thread_local ThreadPlace t_place;
+
 ThreadPlace& thread_place() {
-  thread_local ThreadPlace place;
-  const std::uint32_t opened = g_opened.load(std::memory_order_relaxed);
-  if (place.opened != opened) place = {opened, 0, {}};
-  return place;
+  const std::uint32_t opened = virtual_gpus().openings();
+  if (t_place.opened != opened) t_place = {opened, 0, {}};
+  return t_place;
 }
 
 }  // namespace
@@ -30,7 +29,7 @@ void VirtualGpus::open(int count, const GpuModel& model) {
   if (count < 1 || count > kMaxGpus)
     throw std::invalid_argument("the number of virtual GPUs must be 1 to " +
                                 std::to_string(kMaxGpus));
-  ++g_opened;
+  ++openings_;
   count_ = count;
   model_ = model;
 }

@@ -4,6 +4,7 @@
 #include <c10/core/Device.h>
 #include <c10/core/Stream.h>
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -27,8 +28,11 @@ class VirtualGpus {
   bool is_open() const { return count_ > 0; }
   int count() const { return count_; }
   const GpuModel& model() const { return model_; }
+  // Grows with every opening: what a thread chose before counts no more.
+  std::uint32_t openings() const { return openings_.load(std::memory_order_relaxed); }
 
  private:
+  std::atomic<std::uint32_t> openings_{0};
   int count_ = 0;
   GpuModel model_;
 };

@@ -13,6 +13,7 @@
 namespace tidemark::phantom {
 namespace {
 
+// From the Python kernel that says so to the call around it, on the same thread.
 thread_local bool t_fake_missing = false;
 
 constexpr std::int64_t kMostBytes = std::int64_t{512} << 20;

@@ -29,17 +29,23 @@ struct Standing {
   c10::RegistrationHandleRAII handle;
 };
 
-std::unordered_map<OperatorName, Standing> g_standing;
-std::vector<c10::KernelFunction> g_replaced;  // a call of one may still be under way
-std::vector<c10::RegistrationHandleRAII> g_handles;
-std::atomic<bool> g_has_new_definitions{false};
-std::mutex g_late_lock;
-std::unordered_map<OperatorName, std::unique_ptr<PhantomKernel>> g_late_kernels;
+// All that is registered while the virtual GPUs are on.
+struct Registered {
+  std::unordered_map<OperatorName, Standing> standing;
+  std::vector<c10::KernelFunction> replaced;  // a call of one may still be under way
+  std::vector<c10::RegistrationHandleRAII> handles;
+  std::atomic<bool> has_new_definitions{false};
+  std::mutex late_lock;
+  std::unordered_map<OperatorName, std::unique_ptr<PhantomKernel>> late_kernels;
+};
+Registered g_registered;
 
 // Told of definitions, not of kernels. The dispatcher is locked meanwhile.
 class Definitions final : public c10::OpRegistrationListener {
  public:
-  void onOperatorRegistered(const OperatorHandle&) override { g_has_new_definitions = true; }
+  void onOperatorRegistered(const OperatorHandle&) override {
+    g_registered.has_new_definitions = true;
+  }
   void onOperatorDeregistered(const OperatorHandle&) override {}
 };
 
@@ -71,16 +77,16 @@ c10::KernelFunction kernel_for(const OperatorHandle& op) {
 
 void stand(const OperatorName& name, const c10::KernelFunction& kernel, bool is_late) {
   SilentOverride override;
-  g_standing.emplace(name,
-                     Standing{kernel, is_late, override.put(name, DispatchKey::CUDA, kernel)});
+  g_registered.standing.emplace(
+      name, Standing{kernel, is_late, override.put(name, DispatchKey::CUDA, kernel)});
 }
 
 // Ours off, so that theirs can be seen; true if it stood there.
 bool step_down(const OperatorName& name) {
-  const auto found = g_standing.find(name);
-  if (found == g_standing.end()) return false;
-  g_replaced.push_back(found->second.kernel);
-  g_standing.erase(found);
+  const auto found = g_registered.standing.find(name);
+  if (found == g_registered.standing.end()) return false;
+  g_registered.replaced.push_back(found->second.kernel);
+  g_registered.standing.erase(found);
   return true;
 }
 
@@ -92,10 +98,10 @@ void stand_anew(const OperatorHandle& op) {
 
 // The same kernel, with what it has learned, over what came since.
 void stand_again(const OperatorName& name) {
-  const Standing& there = g_standing.at(name);
+  const Standing& there = g_registered.standing.at(name);
   const c10::KernelFunction kernel = there.kernel;
   const bool is_late = there.is_late;
-  g_standing.erase(name);
+  g_registered.standing.erase(name);
   stand(name, kernel, is_late);
 }
 
@@ -103,8 +109,8 @@ void stand_again(const OperatorName& name) {
 void late_operator(const OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
   PhantomKernel* kernel = nullptr;
   {
-    std::lock_guard guard(g_late_lock);
-    auto& slot = g_late_kernels[op.operator_name()];
+    std::lock_guard guard(g_registered.late_lock);
+    auto& slot = g_registered.late_kernels[op.operator_name()];
     if (!slot) slot = std::make_unique<PhantomKernel>(op);
     kernel = slot.get();
   }
@@ -113,7 +119,7 @@ void late_operator(const OperatorHandle& op, c10::DispatchKeySet keys, torch::ji
 
 std::vector<OperatorName> late_names() {
   std::vector<OperatorName> names;
-  for (const auto& [name, standing] : g_standing)
+  for (const auto& [name, standing] : g_registered.standing)
     if (standing.is_late) names.push_back(name);
   return names;
 }
@@ -122,16 +128,17 @@ std::vector<OperatorName> late_names() {
 
 void register_kernels() {
   Dispatcher& dispatcher = Dispatcher::singleton();
-  g_handles.push_back(dispatcher.registerFallback(
+  g_registered.handles.push_back(dispatcher.registerFallback(
       DispatchKey::CUDA, c10::KernelFunction::makeFromBoxedFunction<&late_operator>(),
       "tidemark virtual GPU"));
-  g_handles.push_back(dispatcher.addRegistrationListener(std::make_unique<Definitions>()));
+  g_registered.handles.push_back(
+      dispatcher.addRegistrationListener(std::make_unique<Definitions>()));
   for (const OperatorName& name : dispatcher.getAllOpNames()) {
     const auto op = dispatcher.findSchema(name);
     if (!op || is_only_composite(*op) || is_collective(*op)) continue;
     stand(name, kernel_for(*op), /*is_late=*/false);
   }
-  g_has_new_definitions = false;  // a listener is told of those that are there
+  g_registered.has_new_definitions = false;  // a listener is told of those that are there
 }
 
 void stand_over(const std::string& name) {
@@ -143,19 +150,19 @@ void stand_over(const std::string& name) {
 }
 
 void stand_over_library(bool is_of_torch) {
-  const bool all = g_has_new_definitions.exchange(false) || is_of_torch;
+  const bool all = g_registered.has_new_definitions.exchange(false) || is_of_torch;
   Dispatcher& dispatcher = Dispatcher::singleton();
   for (const OperatorName& name : all ? dispatcher.getAllOpNames() : late_names()) {
-    if (g_standing.contains(name)) stand_again(name);
+    if (g_registered.standing.contains(name)) stand_again(name);
     else if (const auto op = dispatcher.findSchema(name)) stand_anew(*op);
   }
 }
 
 void deregister_kernels() {
-  g_handles.clear();
-  g_standing.clear();
-  g_replaced.clear();
-  g_late_kernels.clear();  // their memos name calls of this run's tape
+  g_registered.handles.clear();
+  g_registered.standing.clear();
+  g_registered.replaced.clear();
+  g_registered.late_kernels.clear();  // their memos name calls of this run's tape
 }
 
 }  // namespace tidemark::phantom

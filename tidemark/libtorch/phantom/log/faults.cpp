@@ -25,14 +25,21 @@ constexpr std::array kWatched = {
     Watched{SIGSEGV, "SIGSEGV (segmentation fault)"}, Watched{SIGBUS, "SIGBUS (bus error)"},
     Watched{SIGFPE, "SIGFPE (arithmetic fault)"}, Watched{SIGILL, "SIGILL (illegal instruction)"},
     Watched{SIGABRT, "SIGABRT (abort)"}};
-std::array<struct sigaction, kWatched.size()> g_before;
-bool g_is_watching = false;
+// The handler has no other way to it.
+struct Watch {
+  std::array<struct sigaction, kWatched.size()> before;
+  bool is_on = false;
+};
+Watch g_watch;
 
 // Of a program's lines the first ones have a text: those that run operators are few.
 constexpr std::size_t kLines = std::size_t{1} << 14;
-std::array<std::atomic<const char*>, kLines> g_lines{};
-std::mutex g_texts_lock;
-std::deque<std::string> g_texts;
+struct Lines {
+  std::array<std::atomic<const char*>, kLines> by_number{};  // what the handler looks at
+  std::mutex lock;
+  std::deque<std::string> texts;
+};
+Lines g_lines;
 
 // What fits is written; a message is never longer than a path or two.
 class Message {
@@ -59,7 +66,7 @@ class Message {
 };
 
 const char* text_of(StackId line) {
-  return line && line.value < kLines ? g_lines[line.value].load() : nullptr;
+  return line && line.value < kLines ? g_lines.by_number[line.value].load() : nullptr;
 }
 
 void tell_place(const char* signal) {
@@ -81,7 +88,7 @@ void on_fault(int number) {
   for (std::size_t i = 0; i < kWatched.size(); ++i) {
     if (kWatched[i].number != number) continue;
     tell_place(kWatched[i].name);
-    ::sigaction(number, &g_before[i], nullptr);
+    ::sigaction(number, &g_watch.before[i], nullptr);
   }
   std::raise(number);
 }
@@ -94,34 +101,34 @@ bool is_ours(int number) {
 }  // namespace
 
 void watch_faults() {
-  if (std::exchange(g_is_watching, true)) return;
+  if (std::exchange(g_watch.is_on, true)) return;
   struct sigaction ours {};
   ours.sa_handler = &on_fault;
   ours.sa_flags = SA_ONSTACK;
   sigemptyset(&ours.sa_mask);
   for (std::size_t i = 0; i < kWatched.size(); ++i)
-    ::sigaction(kWatched[i].number, &ours, &g_before[i]);
+    ::sigaction(kWatched[i].number, &ours, &g_watch.before[i]);
 }
 
 void unwatch_faults() {
-  if (!std::exchange(g_is_watching, false)) return;
+  if (!std::exchange(g_watch.is_on, false)) return;
   // Who came after us stays.
   for (std::size_t i = 0; i < kWatched.size(); ++i)
-    if (is_ours(kWatched[i].number)) ::sigaction(kWatched[i].number, &g_before[i], nullptr);
+    if (is_ours(kWatched[i].number)) ::sigaction(kWatched[i].number, &g_watch.before[i], nullptr);
 }
 
 void remember_line(StackId id, std::string_view file, std::uint32_t line) {
   if (!id || id.value >= kLines) return;
-  std::lock_guard lock(g_texts_lock);
-  if (g_lines[id.value].load()) return;
-  g_texts.push_back(std::string(file) + ":" + std::to_string(line));
-  g_lines[id.value] = g_texts.back().c_str();
+  std::lock_guard lock(g_lines.lock);
+  if (g_lines.by_number[id.value].load()) return;
+  g_lines.texts.push_back(std::string(file) + ":" + std::to_string(line));
+  g_lines.by_number[id.value] = g_lines.texts.back().c_str();
 }
 
 void forget_lines() {
-  std::lock_guard lock(g_texts_lock);
-  for (auto& line : g_lines) line = nullptr;
-  g_texts.clear();
+  std::lock_guard lock(g_lines.lock);
+  for (auto& line : g_lines.by_number) line = nullptr;
+  g_lines.texts.clear();
 }
 
 }  // namespace tidemark::phantom

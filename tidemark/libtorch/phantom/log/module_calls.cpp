@@ -5,7 +5,6 @@
 #include <torch/csrc/autograd/graph_task.h>
 
 #include <algorithm>
-#include <atomic>
 #include <vector>
 
 #include "tidemark/libtorch/phantom/log/session.h"
@@ -18,13 +17,11 @@ struct OpenCall {
   std::uint8_t flags;  // of the note of its begin
 };
 
-std::atomic<std::uint32_t> g_run{0};
-
 std::vector<OpenCall>& open_calls() {
   thread_local std::vector<OpenCall> calls;
-  thread_local std::uint32_t run = 0;
-  if (run != g_run) calls.clear();
-  run = g_run;
+  thread_local std::uint32_t session = 0;
+  if (session != session_number()) calls.clear();
+  session = session_number();
   return calls;
 }
 
@@ -58,7 +55,5 @@ ScopeId current_module() {
   const std::vector<OpenCall>& calls = open_calls();
   return calls.empty() ? ScopeId() : calls.back().module;
 }
-
-void reset_modules() { ++g_run; }
 
 }  // namespace tidemark::phantom

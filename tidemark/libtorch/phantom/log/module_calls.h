@@ -13,6 +13,5 @@ void begin_module(ScopeId module);
 void end_module(ScopeId module);
 // The innermost; empty outside of all.
 ScopeId current_module();
-void reset_modules();
 
 }  // namespace tidemark::phantom

@@ -17,7 +17,6 @@
 #include "tidemark/libtorch/phantom/device/profiler_events.h"
 #include "tidemark/libtorch/phantom/kernel/registration.h"
 #include "tidemark/libtorch/phantom/log/faults.h"
-#include "tidemark/libtorch/phantom/log/module_calls.h"
 #include "tidemark/libtorch/phantom/log/where.h"
 #include "tidemark/libtorch/phantom/values/hollow_kernels.h"
 #include "tidemark/libtorch/phantom/values/hollow_memory.h"
@@ -28,23 +27,28 @@
 namespace tidemark::phantom {
 namespace {
 
-SessionOptions g_options;
-std::shared_ptr<StorageLog> g_log;
-std::atomic<bool> g_is_open{false};
-std::atomic<std::uint32_t> g_session{0};
-std::atomic<std::int64_t> g_ops{0}, g_memo_hits{0};
-thread_local Whence t_whence;
+// The one of the process; what it knows stays until the next one is opened.
+struct Session {
+  SessionOptions options;
+  std::shared_ptr<StorageLog> log;
+  std::atomic<bool> is_open{false};
+  std::atomic<std::uint32_t> number{0};
+  std::atomic<std::int64_t> ops{0}, memo_hits{0};
+};
+Session g_session;
+// Each thread is somewhere else. Found by one instruction, as every operator asks.
+[[gnu::tls_model("initial-exec")]] constinit thread_local Whence t_whence;
 
 void before_fork() {
   hold_hollow_memory();
-  if (g_log) g_log->before_fork();
+  if (g_session.log) g_session.log->before_fork();
 }
 void after_fork_in_parent() {
-  if (g_log) g_log->after_fork(/*in_child=*/false);
+  if (g_session.log) g_session.log->after_fork(/*in_child=*/false);
   let_go_of_hollow_memory();
 }
 void after_fork_in_child() {
-  if (g_log) g_log->after_fork(/*in_child=*/true);
+  if (g_session.log) g_session.log->after_fork(/*in_child=*/true);
   let_go_of_hollow_memory();
 }
 
@@ -57,15 +61,14 @@ void watch_forks() {
 }  // namespace
 
 void open_session(const SessionOptions& options) {
-  TORCH_CHECK(!g_is_open, "tidemark's virtual GPUs are on already in this process");
-  g_options = options;
+  TORCH_CHECK(!g_session.is_open, "tidemark's virtual GPUs are on already in this process");
+  g_session.options = options;
   watch_forks();
-  g_log = std::make_shared<StorageLog>(options.on_out_of_memory, options.tape);
-  ++g_session;
-  g_ops = g_memo_hits = 0;
+  g_session.log = std::make_shared<StorageLog>(options.on_out_of_memory, options.tape);
+  ++g_session.number;
+  g_session.ops = g_session.memo_hits = 0;
   forget_forwards();
   forget_lines();
-  reset_modules();
   reset_questions();
   reset_own_randomness();
   forget_hosts();
@@ -81,12 +84,12 @@ void open_session(const SessionOptions& options) {
     install_hollow_memory(options.host_memory_bytes);
     register_hollow_kernels();
   }
-  g_is_open = true;
+  g_session.is_open = true;
 }
 
 void close_session() {
-  if (!g_is_open.exchange(false)) return;
-  if (g_options.kernels) {
+  if (!g_session.is_open.exchange(false)) return;
+  if (g_session.options.kernels) {
     deregister_hollow_kernels();
     remove_hollow_memory();
     deregister_sparse_kernels();
@@ -99,19 +102,19 @@ void close_session() {
   virtual_gpus().close();
 }
 
-bool session_is_open() { return g_is_open; }
+bool session_is_open() { return g_session.is_open; }
 
-const SessionOptions& session_options() { return g_options; }
+const SessionOptions& session_options() { return g_session.options; }
 
-StorageLog* storage_log() { return g_log.get(); }
+StorageLog* storage_log() { return g_session.log.get(); }
 
 StorageLog* storage_log(std::uint32_t session) {
-  return session == g_session ? g_log.get() : nullptr;
+  return session == g_session.number ? g_session.log.get() : nullptr;
 }
 
-std::uint32_t session_number() { return g_session; }
+std::uint32_t session_number() { return g_session.number; }
 
-std::shared_ptr<StorageLog> shared_storage_log() { return g_log; }
+std::shared_ptr<StorageLog> shared_storage_log() { return g_session.log; }
 
 const Whence& current_whence() { return t_whence; }
 
@@ -122,22 +125,22 @@ WhenceGuard::~WhenceGuard() { t_whence = before_; }
 void set_current_call(CallId call) { t_whence.place.call = call; }
 
 std::string describe_source(StackId source) {
-  const std::string text = g_log ? g_log->describe(source) : std::string();
+  const std::string text = g_session.log ? g_session.log->describe(source) : std::string();
   return text.empty() ? "an unknown line" : text;
 }
 
 void report_memory(c10::DeviceIndex device, void* address, std::int64_t bytes) {
-  if (bytes == 0 || !c10::memoryProfilingEnabled() || !g_log) return;
-  const auto counters = g_log->counters(device);
+  if (bytes == 0 || !c10::memoryProfilingEnabled() || !g_session.log) return;
+  const auto counters = g_session.log->counters(device);
   c10::reportMemoryUsageToProfiler(address, bytes, static_cast<std::size_t>(counters.allocated),
                                    static_cast<std::size_t>(counters.allocated),
                                    c10::Device(c10::DeviceType::CUDA, device));
 }
 
-void count_op() { g_ops.fetch_add(1, std::memory_order_relaxed); }
+void count_op() { g_session.ops.fetch_add(1, std::memory_order_relaxed); }
 
-void count_memo_hit() { g_memo_hits.fetch_add(1, std::memory_order_relaxed); }
+void count_memo_hit() { g_session.memo_hits.fetch_add(1, std::memory_order_relaxed); }
 
-RunCounts run_counts() { return {g_ops, g_memo_hits}; }
+RunCounts run_counts() { return {g_session.ops, g_session.memo_hits}; }
 
 }  // namespace tidemark::phantom

@@ -17,6 +17,7 @@
 namespace tidemark::phantom {
 namespace {
 
+// Set once, when Python's side is loaded: it belongs to no run.
 std::atomic<FindSource> g_find_source{nullptr};
 
 // What the backward of an operator is to be blamed on.
@@ -24,7 +25,7 @@ struct Forward {
   StackId source;
   ScopeId module;
 };
-constinit attribution::Forwards g_forwards;
+constinit attribution::Forwards g_forwards;  // at a fixed address: every operator goes there
 
 void remember(const Forward& forward) {
   const std::uint64_t next = at::sequence_number::peek();

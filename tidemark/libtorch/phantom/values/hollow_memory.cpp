@@ -28,34 +28,36 @@ struct Block {
   Program program;
 };
 
-// Locks are taken in this order. Nobody touches tensors' memory while holding one.
-std::mutex g_record_lock;  // one block gets new contents at a time
-std::mutex g_fill_lock;    // one block is filled at a time
-std::mutex g_blocks_lock;  // the table, and what is in it
-// The large ones that are alive, by address; never destroyed, since blocks outlive the library.
-auto& g_blocks = *new std::map<std::uintptr_t, Block>;
-std::int64_t g_budget = 0, g_filled = 0;
-c10::Allocator* g_allocator_before = nullptr;
-thread_local bool t_is_filling = false;
+struct HollowMemory {
+  // Locks are taken in this order. Nobody touches tensors' memory while holding one.
+  std::mutex record_lock;                  // one block gets new contents at a time
+  std::mutex fill_lock;                    // one block is filled at a time
+  std::mutex blocks_lock;                  // the table, and what is in it
+  std::map<std::uintptr_t, Block> blocks;  // the large ones that are alive, by address
+  std::int64_t budget = 0, filled = 0;
+  c10::Allocator* allocator_before = nullptr;
+};
+auto& g_memory = *new HollowMemory;      // never destroyed: blocks outlive the library
+thread_local bool t_is_filling = false;  // of the thread that fills
 
 std::uintptr_t number_of(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
 
 Block* block_at(const void* address) {
-  auto next = g_blocks.upper_bound(number_of(address));
-  if (next == g_blocks.begin()) return nullptr;
+  auto next = g_memory.blocks.upper_bound(number_of(address));
+  if (next == g_memory.blocks.begin()) return nullptr;
   Block& block = std::prev(next)->second;
   return block.mapping.contains(address) ? &block : nullptr;
 }
 
 // oneDNN frees by address alone, whatever the size: a block must be found by its address.
 void release_block(void* data) {
-  std::unique_lock lock(g_blocks_lock);
-  const auto block = g_blocks.extract(number_of(data));
+  std::unique_lock lock(g_memory.blocks_lock);
+  const auto block = g_memory.blocks.extract(number_of(data));
   if (block && block.mapped().is_counted)
-    g_filled -= static_cast<std::int64_t>(block.mapped().mapping.bytes());
+    g_memory.filled -= static_cast<std::int64_t>(block.mapped().mapping.bytes());
   lock.unlock();
   if (block) c10::profiledCPUMemoryReporter().Delete(data);
-  else g_allocator_before->raw_deleter()(data);
+  else g_memory.allocator_before->raw_deleter()(data);
 }
 
 class HollowAllocator final : public c10::Allocator {
@@ -68,8 +70,8 @@ class HollowAllocator final : public c10::Allocator {
     void* data = mapping.data();
     if (!data) return inner_->allocate(size);  // which says what is wrong
     {
-      std::lock_guard lock(g_blocks_lock);
-      g_blocks.try_emplace(number_of(data), std::move(mapping));
+      std::lock_guard lock(g_memory.blocks_lock);
+      g_memory.blocks.try_emplace(number_of(data), std::move(mapping));
     }
     c10::profiledCPUMemoryReporter().New(data, size);
     return {data, data, &release_block, c10::Device(c10::DeviceType::CPU)};
@@ -98,7 +100,7 @@ void tell_of_loss(const Program& program, const std::string& why) {
 void lose_values(Block& block, const std::string& why) {
   Program program;
   {
-    std::lock_guard lock(g_blocks_lock);
+    std::lock_guard lock(g_memory.blocks_lock);
     block.mapping.open();
     block.is_hollow = false;
     block.is_touched = block.is_lost = true;
@@ -108,20 +110,20 @@ void lose_values(Block& block, const std::string& why) {
 }
 
 bool fits_budget(const Block& block) {
-  std::lock_guard lock(g_blocks_lock);
-  return g_filled + static_cast<std::int64_t>(block.mapping.bytes()) <= g_budget;
+  std::lock_guard lock(g_memory.blocks_lock);
+  return g_memory.filled + static_cast<std::int64_t>(block.mapping.bytes()) <= g_memory.budget;
 }
 
 // Puts the filled pages in place, unless the block has another program by now.
 bool publish(Block& block, HostMapping filled, const Program& program) {
-  std::lock_guard lock(g_blocks_lock);
+  std::lock_guard lock(g_memory.blocks_lock);
   if (block.program != program) return false;
   if (!block.mapping.take(std::move(filled)))
     throw std::runtime_error("the system keeps no more maps of memory");
   block.is_hollow = false;
   block.is_touched = block.is_counted = true;
   block.program.reset();
-  g_filled += static_cast<std::int64_t>(block.mapping.bytes());
+  g_memory.filled += static_cast<std::int64_t>(block.mapping.bytes());
   return true;
 }
 
@@ -130,7 +132,7 @@ void run_program(Block& block) {
   while (!is_done) {
     Program program;
     {
-      std::lock_guard lock(g_blocks_lock);
+      std::lock_guard lock(g_memory.blocks_lock);
       program = block.program;
     }
     HostMapping filled(block.mapping.bytes());
@@ -146,7 +148,7 @@ void fill(Block& block) {
     if (fits_budget(block)) run_program(block);
     else
       lose_values(block, "with them, what was read of such tensors would take more than " +
-                             format_bytes(g_budget) + " (--host-memory)");
+                             format_bytes(g_memory.budget) + " (--host-memory)");
   } catch (const c10::Error& error) {
     lose_values(block, error.what_without_backtrace());
   } catch (const std::exception& error) {
@@ -168,10 +170,10 @@ void fill_apart(Block& block) {
 }
 
 bool fill_at(const void* address) {
-  std::lock_guard filling(g_fill_lock);
+  std::lock_guard filling(g_memory.fill_lock);
   Block* block = nullptr;
   {
-    std::lock_guard lock(g_blocks_lock);
+    std::lock_guard lock(g_memory.blocks_lock);
     block = block_at(address);
     if (!block) return false;
     if (!block->is_hollow) return true;  // another thread was quicker
@@ -182,7 +184,7 @@ bool fill_at(const void* address) {
 
 }  // namespace
 
-std::unique_lock<std::mutex> lock_recording() { return std::unique_lock(g_record_lock); }
+std::unique_lock<std::mutex> lock_recording() { return std::unique_lock(g_memory.record_lock); }
 
 bool is_over_block(const at::Tensor& tensor) {
   return tensor.defined() && tensor.device().is_cpu() && tensor.has_storage() &&
@@ -190,7 +192,7 @@ bool is_over_block(const at::Tensor& tensor) {
 }
 
 std::optional<Contents> untouched_contents(const at::Tensor& tensor) {
-  std::lock_guard lock(g_blocks_lock);
+  std::lock_guard lock(g_memory.blocks_lock);
   Block* block = block_of(tensor);
   if (!block || block->is_touched) return std::nullopt;
   block->is_touched = !block->is_hollow && !block->mapping.is_untouched();
@@ -199,7 +201,7 @@ std::optional<Contents> untouched_contents(const at::Tensor& tensor) {
 }
 
 bool set_contents(const at::Tensor& tensor, Program program) {
-  std::lock_guard lock(g_blocks_lock);
+  std::lock_guard lock(g_memory.blocks_lock);
   hear_touches(&fill_at);
   Block* block = block_of(tensor);
   const bool is_hollow = program != nullptr;
@@ -212,7 +214,7 @@ bool set_contents(const at::Tensor& tensor, Program program) {
 }
 
 void drop_contents(const at::Tensor& tensor) {
-  std::lock_guard lock(g_blocks_lock);
+  std::lock_guard lock(g_memory.blocks_lock);
   Block* block = block_of(tensor);
   if (!block || !block->is_hollow || !block->mapping.open()) return;
   block->is_hollow = false;
@@ -225,7 +227,7 @@ void fill_storage(const c10::Storage& storage) {
 
 bool has_lost_values(const at::Tensor& tensor) {
   if (!is_over_block(tensor)) return false;
-  std::lock_guard lock(g_blocks_lock);
+  std::lock_guard lock(g_memory.blocks_lock);
   const Block* block = block_of(tensor);
   return block && block->is_lost;
 }
@@ -233,30 +235,30 @@ bool has_lost_values(const at::Tensor& tensor) {
 bool is_filling() { return t_is_filling; }
 
 void install_hollow_memory(std::int64_t budget_bytes) {
-  g_budget = budget_bytes;
-  g_allocator_before = c10::GetCPUAllocator();
+  g_memory.budget = budget_bytes;
+  g_memory.allocator_before = c10::GetCPUAllocator();
   // Blocks may outlive the session, so their allocator does too.
-  static HollowAllocator allocator(g_allocator_before);
+  static HollowAllocator allocator(g_memory.allocator_before);
   c10::SetCPUAllocator(&allocator, /*priority=*/255);
 }
 
-void remove_hollow_memory() { c10::SetCPUAllocator(g_allocator_before, /*priority=*/255); }
+void remove_hollow_memory() { c10::SetCPUAllocator(g_memory.allocator_before, /*priority=*/255); }
 
 void watch_hollow_memory() {
-  std::lock_guard lock(g_blocks_lock);
+  std::lock_guard lock(g_memory.blocks_lock);
   hear_touches(&fill_at);
 }
 
 void hold_hollow_memory() {
-  g_record_lock.lock();
-  g_fill_lock.lock();
-  g_blocks_lock.lock();
+  g_memory.record_lock.lock();
+  g_memory.fill_lock.lock();
+  g_memory.blocks_lock.lock();
 }
 
 void let_go_of_hollow_memory() {
-  g_blocks_lock.unlock();
-  g_fill_lock.unlock();
-  g_record_lock.unlock();
+  g_memory.blocks_lock.unlock();
+  g_memory.fill_lock.unlock();
+  g_memory.record_lock.unlock();
 }
 
 }  // namespace tidemark::phantom

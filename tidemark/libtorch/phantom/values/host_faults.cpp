@@ -12,6 +12,7 @@
 namespace tidemark::phantom {
 namespace {
 
+// The handler has no other way to them.
 std::atomic<FillAt> g_fill{nullptr};
 struct sigaction g_theirs {};
 thread_local bool t_passes_on = false;

@@ -11,9 +11,11 @@ namespace {
 
 constexpr std::uint64_t kSeed = 2'026;
 
-// Held while ours is in place: only one operator draws at a time.
-std::recursive_mutex g_drawing_lock;
-at::Tensor g_ours;
+struct Ours {
+  std::recursive_mutex lock;  // held while ours is in place: only one operator draws at a time
+  at::Tensor state;
+};
+Ours g_ours;
 
 at::Tensor state_of(at::Generator generator) {
   std::lock_guard lock(generator.mutex());
@@ -28,23 +30,24 @@ void set_state(at::Generator generator, const at::Tensor& state) {
 }  // namespace
 
 OwnRandomness::OwnRandomness() {
-  g_drawing_lock.lock();
+  g_ours.lock.lock();
   const at::Generator generator = at::detail::getDefaultCPUGenerator();
   theirs_ = state_of(generator);
-  if (!g_ours.defined()) g_ours = state_of(at::make_generator<at::CPUGeneratorImpl>(kSeed));
-  set_state(generator, g_ours);
+  if (!g_ours.state.defined())
+    g_ours.state = state_of(at::make_generator<at::CPUGeneratorImpl>(kSeed));
+  set_state(generator, g_ours.state);
 }
 
 OwnRandomness::~OwnRandomness() {
   const at::Generator generator = at::detail::getDefaultCPUGenerator();
-  g_ours = state_of(generator);
+  g_ours.state = state_of(generator);
   set_state(generator, theirs_);
-  g_drawing_lock.unlock();
+  g_ours.lock.unlock();
 }
 
 void reset_own_randomness() {
-  std::lock_guard lock(g_drawing_lock);
-  g_ours.reset();
+  std::lock_guard lock(g_ours.lock);
+  g_ours.state.reset();
 }
 
 }  // namespace tidemark::phantom

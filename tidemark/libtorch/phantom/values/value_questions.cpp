@@ -21,13 +21,17 @@ constexpr std::int64_t kPatience = 200, kPatienceForNumbers = 5'000;
 struct Asked {
   std::int64_t step = 0, count = 0;
 };
-std::mutex g_asked_lock;
-std::unordered_map<StackId, Asked> g_asked;
+// Those of the run, by line.
+struct Questions {
+  std::mutex lock;
+  std::unordered_map<StackId, Asked> asked;
+};
+Questions g_questions;
 
 std::int64_t count_question() {
   const std::int64_t step = storage_log()->steps_begun();
-  std::lock_guard lock(g_asked_lock);
-  Asked& asked = g_asked[current_place().stack];
+  std::lock_guard lock(g_questions.lock);
+  Asked& asked = g_questions.asked[current_place().stack];
   if (asked.step != step) asked = {step, 0};
   return ++asked.count;
 }
@@ -134,8 +138,8 @@ bool finish(CallFrame& frame, at::Tensor result) {
 }  // namespace
 
 void reset_questions() {
-  std::lock_guard lock(g_asked_lock);
-  g_asked.clear();
+  std::lock_guard lock(g_questions.lock);
+  g_questions.asked.clear();
 }
 
 bool answer_scalar(CallFrame& frame) {
