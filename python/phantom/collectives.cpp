@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "python/phantom/collective_names.h"
 #include "tidemark/libtorch/phantom/values/known_bytes.h"
 
 namespace tidemark::phantom {
@@ -72,10 +73,10 @@ class QuietGroup final : public c10d::FakeProcessGroup {
     guess_of_others(outputs);
     return work;
   }
-  c10::intrusive_ptr<Work> _allgather_base(at::Tensor& output, at::Tensor& input,
-                                           const c10d::AllgatherOptions& options) override {
+  c10::intrusive_ptr<Work> TIDEMARK_ALL_GATHER_SINGLE(
+      at::Tensor& output, at::Tensor& input, const c10d::AllgatherOptions& options) override {
     if (!has_known_values(input)) return gather_unknown({output});
-    auto work = FakeProcessGroup::_allgather_base(output, input, options);
+    auto work = FakeProcessGroup::TIDEMARK_ALL_GATHER_SINGLE(output, input, options);
     guess({output});
     return work;
   }
@@ -85,11 +86,11 @@ class QuietGroup final : public c10d::FakeProcessGroup {
     for (const Tensors& tensors : outputs) guess(tensors);
     return work;
   }
-  c10::intrusive_ptr<Work> allgather_into_tensor_coalesced(
+  c10::intrusive_ptr<Work> TIDEMARK_ALL_GATHER_SINGLE_COALESCED(
       Tensors& outputs, Tensors& inputs, const c10d::AllgatherOptions& options) override {
     if (std::none_of(inputs.begin(), inputs.end(), has_known_values))
       return gather_unknown(outputs);
-    auto work = FakeProcessGroup::allgather_into_tensor_coalesced(outputs, inputs, options);
+    auto work = FakeProcessGroup::TIDEMARK_ALL_GATHER_SINGLE_COALESCED(outputs, inputs, options);
     guess(outputs);
     return work;
   }
@@ -111,23 +112,24 @@ class QuietGroup final : public c10d::FakeProcessGroup {
     guess_reduced(outputs, options.reduceOp);
     return work;
   }
-  c10::intrusive_ptr<Work> _reduce_scatter_base(
+  c10::intrusive_ptr<Work> TIDEMARK_REDUCE_SCATTER_SINGLE(
       at::Tensor& output, at::Tensor& input, const c10d::ReduceScatterOptions& options) override {
-    auto work = FakeProcessGroup::_reduce_scatter_base(output, input, options);
+    auto work = FakeProcessGroup::TIDEMARK_REDUCE_SCATTER_SINGLE(output, input, options);
     guess_reduced({output}, options.reduceOp);
     return work;
   }
-  c10::intrusive_ptr<Work> reduce_scatter_tensor_coalesced(
+  c10::intrusive_ptr<Work> TIDEMARK_REDUCE_SCATTER_SINGLE_COALESCED(
       Tensors& outputs, Tensors& inputs, const c10d::ReduceScatterOptions& options) override {
-    auto work = FakeProcessGroup::reduce_scatter_tensor_coalesced(outputs, inputs, options);
+    auto work =
+        FakeProcessGroup::TIDEMARK_REDUCE_SCATTER_SINGLE_COALESCED(outputs, inputs, options);
     guess_reduced(outputs, options.reduceOp);
     return work;
   }
-  c10::intrusive_ptr<Work> alltoall_base(at::Tensor& output, at::Tensor& input,
-                                         std::vector<std::int64_t>& output_sizes,
-                                         std::vector<std::int64_t>& input_sizes,
-                                         const c10d::AllToAllOptions& options) override {
-    auto work = FakeProcessGroup::alltoall_base(output, input, output_sizes, input_sizes, options);
+  c10::intrusive_ptr<Work> TIDEMARK_ALL_TO_ALL_SINGLE(
+      at::Tensor& output, at::Tensor& input, std::vector<std::int64_t>& output_sizes,
+      std::vector<std::int64_t>& input_sizes, const c10d::AllToAllOptions& options) override {
+    auto work = FakeProcessGroup::TIDEMARK_ALL_TO_ALL_SINGLE(output, input, output_sizes,
+                                                             input_sizes, options);
     guess({output});
     return work;
   }
