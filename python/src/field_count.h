@@ -16,8 +16,7 @@ template <class T, class... Values>
 constexpr std::size_t field_count() {
   if constexpr (requires { T{Values{}..., AnyValue{}}; })
     return field_count<T, Values..., AnyValue>();
-  else
-    return sizeof...(Values);
+  else return sizeof...(Values);
 }
 
 }  // namespace tidemark::python
