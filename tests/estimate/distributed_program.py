@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 import traceback
+from datetime import timedelta
 
 import torch
 import torch.distributed as dist
@@ -267,10 +268,17 @@ def store_of_the_job() -> None:
         raise AssertionError("a key that nobody has set")
 
 
+def settings_of_nccl() -> None:
+    options = dist.ProcessGroupNCCL.Options()
+    options.config.min_ctas = 4
+    dist.all_reduce(ones(3), group=dist.new_group(list(range(WORLD)), pg_options=options))
+    dist.distributed_c10d._set_pg_timeout(timedelta(seconds=60), dist.group.WORLD)
+
+
 TRIED = (collectives, coalesced_collectives, point_to_point, objects, functional_collectives, groups,
          mesh_of_three_dimensions, dtensors, sequence_and_loss_parallel, context_parallelism,
          sharded_checkpoints, fsdp_controls, hybrid_sharding, ddp_and_zero, fsdp_of_old, data_of_a_rank,
-         store_of_the_job)
+         store_of_the_job, settings_of_nccl)
 
 
 @record

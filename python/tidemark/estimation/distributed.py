@@ -7,7 +7,7 @@ import os
 from typing import Any
 
 from tidemark.estimation.list_sharding import patch_list_sharding
-from tidemark.estimation.object_collectives import object_answers, patch_gathered_states
+from tidemark.estimation.object_collectives import keep_own, object_answers, patch_gathered_states
 from tidemark.estimation.own_store import make_own_store
 from tidemark.estimation.ranks import tell_world
 from tidemark.estimation.sharded_checkpoints import patch_sharded_checkpoints
@@ -21,6 +21,14 @@ def place_in_world(told: dict[str, Any]) -> tuple[int, int]:
     rank, size = told.get("rank", -1), told.get("world_size", -1)
     return (rank if rank >= 0 else int(os.environ.get("RANK", 0)),
             size if size > 0 else int(os.environ.get("WORLD_SIZE", 1)))
+
+
+class NcclStandIn:
+    """No group is one; but programs make options for them."""
+
+    class Options:
+        def __init__(self, *_: Any, **__: Any) -> None:
+            self.config = type("Config", (), {})()
 
 
 def patch_distributed(patches: Patches) -> None:
@@ -43,6 +51,7 @@ def patch_distributed(patches: Patches) -> None:
 
     def make_group(*args: Any, **kwargs: Any) -> Any:
         kwargs["backend"] = "fake"
+        kwargs.pop("pg_options", None)  # of the backend that it is not
         group = new_group(*args, **kwargs)
         if isinstance(group, dist.ProcessGroup):  # not where this rank is no member
             library().answer_collectives(group.group_name)
@@ -53,6 +62,10 @@ def patch_distributed(patches: Patches) -> None:
         "new_group": make_group,
         "is_nccl_available": lambda: True,
     } | {name: answer for name, answer in object_answers().items() if hasattr(dist, name)}
+    for owner in (dist, dist.distributed_c10d):
+        if not hasattr(owner, "ProcessGroupNCCL"):  # a build without NCCL
+            patches.set(owner, "ProcessGroupNCCL", NcclStandIn)
+    patches.set(dist.distributed_c10d, "_set_pg_timeout", keep_own)
     # torch.distributed.device_mesh and others have bound these names when they were imported.
     patches.set_wherever_bound(dist, answers)
     patch_list_sharding(patches)
