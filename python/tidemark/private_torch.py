@@ -119,6 +119,8 @@ TABLE: tuple[Private, ...] = (
          "buckets of DistributedDataParallel are not told from other memory"),
     _row("torch.distributed.fsdp._fully_shard._fsdp_common", "_chunk_with_empty", AT_USE,
          "estimates of FSDP2 over many ranks take longer"),
+    _row("torch.distributed.distributed_c10d", "_set_pg_timeout", NOWHERE,
+         "a script that sets it ends with PyTorch's own message"),
     _row("torch.distributed.checkpoint.utils", "_DistWrapper", AT_USE,
          "a script that saves sharded checkpoints ends with PyTorch's own message"),
     _row("torch.distributed.checkpoint._state_dict_stager.StateDictStager", "_offload_tensor", AT_USE,
