@@ -39,7 +39,8 @@ def lives_of(tape: tidemark.Tape) -> Counter[tuple[object, ...]]:
         if kind == "Alloc":
             lives[event.storage] = [event.bytes]
         if kind in ("Alloc", "Relabel") and event.category.name in OF_SHARDS:
-            lives[event.storage].append(event.category.name)
+            if event.category.name != lives[event.storage][-1]:  # else only its owner is another
+                lives[event.storage].append(event.category.name)
         if kind == "Free":
             done.append(tuple(lives.pop(event.storage)))
     done += [tuple(life) for life in lives.values()]

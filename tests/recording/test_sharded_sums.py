@@ -52,8 +52,8 @@ def lives_of(tape: tidemark.Tape) -> Counter[tuple[object, ...]]:
     for event in (tape.events[i] for i in range(len(tape))):
         if event.kind.name == "Alloc":
             lives[event.storage] = [event.bytes, event.category.name]
-        elif event.kind.name == "Relabel":
-            lives[event.storage].append(event.category.name)
+        elif event.kind.name == "Relabel" and event.category.name != lives[event.storage][-1]:
+            lives[event.storage].append(event.category.name)  # else only its owner is another
         elif event.kind.name == "Free":
             done[tuple(lives.pop(event.storage))] += 1
     return done + Counter(tuple(life) for life in lives.values())
