@@ -281,6 +281,43 @@ TEST(VerdictText, SeveralGpusAreATable) {
             "  Small  4.00 MiB  5.00 MiB       6.00 MiB  does not fit\n");
 }
 
+TEST(VerdictText, RanksAreAColumnWhereTheyDiffer) {
+  VerdictAnswer first{.gpu = {"Small", 4 * kMiB, "7.5"}};
+  first.world_size = 1024;
+  first.ranks_alike = "0-1016";
+  VerdictAnswer second = first;
+  second.rank = 1017;
+  second.ranks_alike = "1017";
+  second.verdict = Verdict::Fits;
+  EXPECT_EQ(text_report(VerdictsAnswer{.verdicts = {first, second}}),
+            "  rank  like it  GPU      memory  tensors  with all else  verdict\n"
+            "  ───────────────────────────────────────────────────────────────────\n"
+            "     0  0-1016   Small  4.00 MiB      0 B            0 B  cannot tell\n"
+            "  1017  1017     Small  4.00 MiB      0 B            0 B  fits\n");
+}
+
+TEST(PeakText, GatheredModulesAreListedLargestFirst) {
+  const auto owner = [](std::string scope, Category category, std::int64_t bytes) {
+    ScopeShare share{.scope = std::move(scope), .allocated_bytes = bytes};
+    share.categories[static_cast<std::size_t>(category)] = bytes;
+    return share;
+  };
+  DevicePeak peak{.device = "cuda:0", .allocated_bytes = 7 * kMiB};
+  peak.owners = {owner("m.0", Category::AllGather, kMiB),
+                 owner("m.1", Category::Activation, 4 * kMiB),
+                 owner("m", Category::UnshardedParameter, 2 * kMiB)};
+  const std::string text = text_report(PeakAnswer{.devices = {peak}});
+  EXPECT_NE(text.find("Gathered from all ranks then: 2 modules\n"
+                      "  module  parameters  on the way\n"
+                      "  m         2.00 MiB           -\n"
+                      "  m.0              -    1.00 MiB\n"),
+            std::string::npos)
+      << text;
+  peak.owners.erase(peak.owners.begin());
+  peak.owners.pop_back();
+  EXPECT_EQ(text_report(PeakAnswer{.devices = {peak}}).find("Gathered"), std::string::npos);
+}
+
 TEST(EmptyText, EmptyAnswersAreSentences) {
   EXPECT_TRUE(
       text_report(Overview{}).starts_with("No memory was allocated.\n0 steps, 0 events\n\nnext: "));

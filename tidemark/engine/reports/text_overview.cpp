@@ -14,11 +14,17 @@ struct Lengths {
   std::size_t categories = SIZE_MAX, chart_rows = 8;
 };
 
-Lengths lengths_for(const TextStyle& style) {
+Lengths lengths_for(const TextStyle& style, const std::vector<DevicePeak>& devices) {
   Lengths lengths;
-  if (style.detail != Detail::Full)
+  const bool is_brief = style.detail != Detail::Full;
+  if (is_brief)
     lengths = {.lines = 3, .sites = 3, .devices = 1, .notes = 2, .categories = 5, .chart_rows = 6};
   if (style.rows > 0) lengths.lines = lengths.sites = style.rows;
+  // Room for a sentence more.
+  if (is_brief && !devices.empty() && has_gathered(devices.front())) {
+    lengths.chart_rows = 4;
+    lengths.sites = std::min<std::size_t>(lengths.sites, 2);
+  }
   return lengths;
 }
 
@@ -95,15 +101,16 @@ std::string next_words(const Overview& answer, const std::string& tape) {
 
 std::string text_report(const Overview& answer, const TextStyle& style) {
   Page page(style);
-  const Lengths lengths = lengths_for(style);
   const auto& devices = answer.peak.devices;
+  const Lengths lengths = lengths_for(style, devices);
   add_judgement(page, answer);
   add_peak_headlines(page, answer.peak, style.detail != Detail::Full);
   add_run(page, answer);
   for (std::size_t d = 0; d < std::min(devices.size(), lengths.devices); ++d) {
     const std::string suffix = of_device(devices[d].device, devices.size());
     add_categories(page, devices[d], suffix, lengths.categories);
-    add_gathered(page, devices[d], suffix, lengths.lines);
+    if (style.detail == Detail::Full) add_gathered(page, devices[d], suffix);
+    else add_gathered_sentence(page, devices[d], lengths.lines);
     add_chart(page, answer.timeline, devices[d].device, lengths.chart_rows);
     add_lines(page, devices[d], suffix, lengths.lines);
     add_module_tree(page, answer.scopes, devices[d], suffix, style.detail);

@@ -35,7 +35,9 @@ void add_categories(Page& page, const DevicePeak& peak, const std::string& suffi
                     std::size_t most = SIZE_MAX);
 // At most so many of each; nothing where no line, or no storage, is known.
 // Parameters that were put together from the ranks' shards then; nothing where there are none.
-void add_gathered(Page& page, const DevicePeak& peak, const std::string& suffix, std::size_t most);
+bool has_gathered(const DevicePeak& peak);
+void add_gathered(Page& page, const DevicePeak& peak, const std::string& suffix);
+void add_gathered_sentence(Page& page, const DevicePeak& peak, std::size_t most);
 void add_lines(Page& page, const DevicePeak& peak, const std::string& suffix, std::size_t most);
 void add_sites(Page& page, const DevicePeak& peak, const std::string& suffix, std::size_t most);
 // What each module owns of the peak, and how high memory rises while it runs.

@@ -121,7 +121,7 @@ std::string text_report(const PeakAnswer& answer, const TextStyle& style) {
   for (const DevicePeak& peak : answer.devices) {
     const std::string suffix = of_device(peak.device, answer.devices.size());
     add_categories(page, peak, suffix);
-    add_gathered(page, peak, suffix, peak.owners.size());
+    add_gathered(page, peak, suffix);
     add_lines(page, peak, suffix, peak.lines.size());
     add_module_tree(page, scopes_named_by(peak), peak, suffix, style.detail);
     if (has_groups(peak)) add_sites(page, peak, suffix, peak.sites.size());
