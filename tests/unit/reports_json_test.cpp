@@ -287,6 +287,9 @@ TEST(JsonReport, TheOverviewHoldsTheThreeAnswersAndTheDiagnosticsOnce) {
     "budget_bytes": 9,
     "uncompiled": false,
     "partial": true,
+    "rank": 0,
+    "world_size": 1,
+    "ranks_alike": null,
     "gpu": {"name": "Small", "memory_bytes": 8, "capability": "9.0"},
     "budget": [
       {"name": "tensors", "bytes": 9, "evidence": "modelled", "reason": "the peak"}
@@ -305,6 +308,7 @@ TEST(JsonReport, TheOverviewHoldsTheThreeAnswersAndTheDiagnosticsOnce) {
     "torch_version": "2.13.0",
     "rank": 0,
     "world_size": 1,
+    "ranks_alike": null,
     "gpu": {"name": null, "memory_bytes": 0, "capability": null},
     "out_of_memory": {
       "device": "cuda:0",
