@@ -3,7 +3,7 @@
     python bench/fsdp_on_gpu.py > fsdp_on_gpu.json
 
 `estimated` are the estimate's tensors and library workspaces; `recorded` is what `tidemark record` heard
-in a run of its own, beside that run's own peak.
+in a run of its own.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     python bench/fsdp_scale.py
 
-bf16 parameters, AdamW, activation checkpointing, a sequence of 8 192 a rank. The last two rows are the
-same model over 8 and over 1 024 ranks: what a rank costs beside the others.
+bf16 parameters, AdamW, activation checkpointing, a sequence of 8 192 a rank. The largest
+model is also estimated as another rank, and over 8 ranks: what the others cost.
 """
 
 from __future__ import annotations

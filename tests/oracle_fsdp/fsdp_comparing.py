@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from comparing import NothingMode, Rows
+from comparing import NothingMode, Rows, run_inside
 from fsdp_programs import Program
 from torch.distributed._tools import fsdp2_mem_tracker as theirs
 from torch.distributed._tools.fsdp2_mem_tracker import FSDPMemTracker as TorchFSDPMemTracker
@@ -76,15 +76,7 @@ def run_under(kind: Any, build: Callable[[], Program], *modes: Any) -> Outcome:
     program = build()
     tracker = kind(program.model, program.optimizer)
     tracker.track_inputs(program.inputs)
-    with tracker:
-        for mode in modes:
-            mode.__enter__()
-        try:
-            program.run(tracker)
-        finally:
-            for mode in reversed(modes):
-                mode.__exit__(None, None, None)
-        return look(program, tracker)
+    return run_inside(tracker, program, modes, look)
 
 
 def run_both(build: Callable[[], Program]) -> tuple[Outcome, Outcome]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,12 +77,8 @@ def look(program: Program, tracker: Any) -> Outcome:
     )
 
 
-def run_under(make_tracker: Callable[[], Any], build: Callable[[], Program], *modes: Any) -> Outcome:
-    gc.collect()
-    torch.manual_seed(0)
-    program = build()
-    tracker = make_tracker()
-    tracker.track_external(*program.external)
+def run_inside(tracker: Any, program: Any, modes: Sequence[Any], look: Callable[[Any, Any], Any]) -> Any:
+    """Runs the program under the tracker, with the modes inside of it; what `look` sees at its end."""
     with tracker:
         for mode in modes:
             mode.__enter__()
@@ -92,6 +88,15 @@ def run_under(make_tracker: Callable[[], Any], build: Callable[[], Program], *mo
             for mode in reversed(modes):
                 mode.__exit__(None, None, None)
         return look(program, tracker)
+
+
+def run_under(make_tracker: Callable[[], Any], build: Callable[[], Program], *modes: Any) -> Outcome:
+    gc.collect()
+    torch.manual_seed(0)
+    program = build()
+    tracker = make_tracker()
+    tracker.track_external(*program.external)
+    return run_inside(tracker, program, modes, look)
 
 
 def run_both(build: Callable[[], Program]) -> tuple[Outcome, Outcome]:

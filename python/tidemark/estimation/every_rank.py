@@ -38,8 +38,8 @@ def estimate_every_rank(options: EstimateOptions) -> SeveralRuns:
         tapes: list[tidemark.Tape] = []
         files: list[Path] = []
         for world_size in options.world_sizes or [options.world_size]:
-            ranks = [options.rank] if not options.every_rank else [0]
-            for rank in ranks:
+            ranks = [options.rank]
+            for rank in ranks:  # grows as kinds of ranks are found
                 tell_progress(options, f"rank {rank} of {world_size}")
                 files.append(Path(folder) / f"{world_size}.{rank}.tape")
                 tape = run_apart(options, files[-1], world_size=world_size, rank=rank, is_rank=True,
