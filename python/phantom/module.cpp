@@ -18,6 +18,7 @@
 #include "tidemark/engine/tape/file_writer.h"
 #include "tidemark/engine/tape/text_writer.h"
 #include "tidemark/libtorch/attribution/run_file.h"
+#include "tidemark/libtorch/phantom/cuda/matmul_workspaces.h"
 #include "tidemark/libtorch/phantom/device/cuda_hooks.h"
 #include "tidemark/libtorch/phantom/device/device_guard.h"
 #include "tidemark/libtorch/phantom/device/phantom_tensor.h"
@@ -258,6 +259,9 @@ PYBIND11_MODULE(_phantom, m) {
     storage_log()->set_meta(key, value);
   });
   m.def("has_called", &has_called);
+  m.def("drop_matmul_workspaces", &drop_matmul_workspaces);
+  m.def("blas_workspace_bytes", &blas_workspace_bytes);
+  m.def("blas_lt_workspace_bytes", &blas_lt_workspace_bytes);
   m.def("set_capturing", &set_capturing);
   m.def("watch_faults", &watch_faults);
   m.def("unwatch_faults", &unwatch_faults);

@@ -24,6 +24,7 @@ def test_all_ways_were_within_a_percent_there() -> None:
         assert row["recorded"] == pytest.approx(row["real"], rel=0.01), row["way"]
 
 
+@pytest.mark.usefixtures("library_workspaces")
 @pytest.mark.parametrize("way", TRIED)
 def test_the_estimate_is_still_within_a_percent(way: str, estimate: Callable[..., Any]) -> None:
     row = ROWS[way]

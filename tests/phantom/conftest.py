@@ -28,6 +28,13 @@ def open_session() -> Iterator[Callable[..., Any]]:
 
 
 @pytest.fixture
+def no_library_workspaces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """cuBLAS keeps nothing: for tests that count the bytes of tensors."""
+    monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", ":0:0")
+    monkeypatch.setenv("CUBLASLT_WORKSPACE_SIZE", "0")
+
+
+@pytest.fixture
 def gpus(open_session: Callable[..., Any]) -> Any:
     """Two virtual GPUs with everything at its default."""
     return open_session(2)

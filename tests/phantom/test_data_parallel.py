@@ -25,6 +25,7 @@ def train(device_ids: list[int]) -> nn.DataParallel[nn.Module]:
     return model
 
 
+@pytest.mark.usefixtures("no_library_workspaces")
 def test_one_gpu_needs_no_replica(gpus: Any) -> None:
     model = train([0])
     assert model.module[0].weight.grad.device.index == 0  # type: ignore[index]
@@ -32,6 +33,7 @@ def test_one_gpu_needs_no_replica(gpus: Any) -> None:
     assert torch.cuda.max_memory_allocated(1) == 0
 
 
+@pytest.mark.usefixtures("no_library_workspaces")
 def test_a_replica_and_its_gradient_live_on_the_other_gpu(gpus: Any) -> None:
     """There are both weights at the end of the forward, and both gradients at the end of the
     backward. On the first GPU are then weights, gradients, and the sums of both replicas' gradients."""

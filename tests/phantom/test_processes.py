@@ -25,6 +25,7 @@ def train(device: str, steps: int, width: int) -> None:
         optimizer.zero_grad()
 
 
+@pytest.mark.usefixtures("no_library_workspaces")
 def test_two_threads_train_two_models(open_session: Callable[..., Any]) -> None:
     open_session(2)
     train("cuda:0", 5, 64)
@@ -125,6 +126,7 @@ while True:
 """
 
 
+@pytest.mark.usefixtures("no_library_workspaces")
 def test_a_killed_run_leaves_a_readable_tape(tmp_path: Path) -> None:
     import tidemark
 

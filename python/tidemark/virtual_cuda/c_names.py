@@ -18,6 +18,6 @@ def patch_c_names(patches: Patches) -> None:
         _cuda_synchronize=lambda: None,
         _cuda_emptyCache=lambda: None,
         _host_emptyCache=lambda: None,
-        _cuda_clearCublasWorkspaces=lambda: None,
+        _cuda_clearCublasWorkspaces=lambda: library().drop_matmul_workspaces(),
         _cuda_isInBadFork=lambda: False,
     )

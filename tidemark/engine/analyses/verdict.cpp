@@ -29,16 +29,26 @@ const DevicePeak* deciding_device(const PeakAnswer& peak) {
   return highest;
 }
 
+// What libraries held at the peak is on the tape where the run knew it.
+BudgetItem workspaces_of(const RunFacts& run, std::int64_t held) {
+  const char* const kName = "library workspaces";
+  if (held > 0 && run.kind == "record")
+    return {kName, held, Evidence::Measured, "what cuBLAS and cuDNN held at the peak"};
+  if (held > 0) return {kName, held, Evidence::Modelled, "cuBLAS and cuDNN, as on an H200"};
+  return {kName, run.used_matmul ? kMatmulWorkspaceBytes : 0, Evidence::Assumed,
+          "cuBLAS and cuBLASLt on an H200"};
+}
+
 std::vector<BudgetItem> budget_of(const RunFacts& run, const DevicePeak& peak) {
   const bool is_measured = run.kind == "record";
-  std::vector<BudgetItem> items = {{"tensors", peak.allocated_bytes,
+  const std::int64_t held = peak.categories[static_cast<std::size_t>(Category::Workspace)];
+  std::vector<BudgetItem> items = {{"tensors", peak.allocated_bytes - held,
                                     is_measured ? Evidence::Measured : Evidence::Modelled,
                                     is_measured        ? "the allocator's peak"
                                     : run.kind.empty() ? "the peak on the tape"
                                                        : "the peak of this run"}};
-  if (run.used_matmul)
-    items.push_back({"library workspaces", kMatmulWorkspaceBytes, Evidence::Assumed,
-                     "cuBLAS and cuBLASLt on an H200"});
+  if (BudgetItem workspaces = workspaces_of(run, held); workspaces.bytes > 0)
+    items.push_back(std::move(workspaces));
   items.push_back(
       {"CUDA context", kContextBytes, Evidence::Assumed, "the most of 26 runs on an H200"});
   // Divided first: a product may pass 63 bits.

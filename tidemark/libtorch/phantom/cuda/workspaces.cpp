@@ -1,4 +1,4 @@
-// Reads convolutions from their calls, and takes what the rules say.
+// Reads convolutions and products from their calls, and takes what the rules say.
 #include "tidemark/libtorch/phantom/cuda/workspaces.h"
 
 #include <ATen/Context.h>
@@ -107,11 +107,43 @@ Workspaces of_convolution_backward(const CallFrame& frame) {
           frame.device().index()};
 }
 
+Workspaces of_product(const CallFrame& frame, MatmulLibrary library) {
+  if (!session_options().cuda_choices) return {};
+  return {{}, frame.device().index(), library};
+}
+
+Workspaces of_blas(const CallFrame& frame) { return of_product(frame, MatmulLibrary::Blas); }
+Workspaces of_blas_lt(const CallFrame& frame) { return of_product(frame, MatmulLibrary::BlasLt); }
+
+// A bias is added by cuBLASLt within the product, a matrix is not.
+Workspaces of_addmm(const CallFrame& frame) {
+  const at::Tensor& bias = frame.arg(0).toTensor();
+  const at::Tensor& right = frame.arg(2).toTensor();
+  const bool adds_bias =
+      bias.dim() == 1 && bias.is_contiguous() && right.size(0) > 1 && right.size(1) > 1;
+  return adds_bias ? of_blas_lt(frame) : of_blas(frame);
+}
+
 using WorkspaceEntry = CatalogueEntry<WorkspaceRule>;
 
 constexpr std::array kWorkspaceRules = {
     WorkspaceEntry{"aten::convolution", &of_convolution},
     WorkspaceEntry{"aten::convolution_backward", &of_convolution_backward},
+    // What a first call of each was seen to keep on an H200.
+    WorkspaceEntry{"aten::mm", &of_blas},
+    WorkspaceEntry{"aten::bmm", &of_blas},
+    WorkspaceEntry{"aten::baddbmm", &of_blas},
+    WorkspaceEntry{"aten::addbmm", &of_blas},
+    WorkspaceEntry{"aten::mv", &of_blas},
+    WorkspaceEntry{"aten::addmv", &of_blas},
+    WorkspaceEntry{"aten::dot", &of_blas},
+    WorkspaceEntry{"aten::vdot", &of_blas},
+    WorkspaceEntry{"aten::_int_mm", &of_blas},
+    WorkspaceEntry{"aten::linalg_inv_ex", &of_blas},
+    WorkspaceEntry{"aten::_linalg_solve_ex", &of_blas},
+    WorkspaceEntry{"aten::addmm", &of_addmm},
+    WorkspaceEntry{"aten::_addmm_activation", &of_addmm},
+    WorkspaceEntry{"aten::_scaled_mm", &of_blas_lt},
 };
 
 }  // namespace
@@ -129,6 +161,10 @@ void Workspaces::take(std::int64_t bytes) const {
   hold_workspace(device, bytes);
 }
 
-WorkspaceRule find_workspaces(std::string_view name) { return find_in(kWorkspaceRules, name); }
+WorkspaceRule find_workspaces(std::string_view name) {
+  name = name.substr(0, name.find('.'));
+  if (name.ends_with('_')) name.remove_suffix(1);
+  return find_in(kWorkspaceRules, name);
+}
 
 }  // namespace tidemark::phantom

@@ -1,9 +1,10 @@
-// Memory that CUDA's libraries take inside an operator and give back before it ends.
+// Memory that CUDA's libraries take inside an operator, to give it back at its end or to keep it.
 #pragma once
 
 #include <array>
 #include <string_view>
 
+#include "tidemark/libtorch/phantom/cuda/matmul_workspaces.h"
 #include "tidemark/libtorch/phantom/kernel/call_frame.h"
 
 namespace tidemark::phantom {
@@ -15,8 +16,10 @@ c10::Storage hold_workspace(c10::DeviceIndex device, std::int64_t bytes);
 struct Workspaces {
   std::array<std::int64_t, 2> bytes_after{};
   c10::DeviceIndex device = 0;
+  MatmulLibrary matmul = MatmulLibrary::None;  // keeps what it takes
 
   void take_after(std::size_t result) const {
+    if (result == 0) keep_matmul_workspace(device, matmul);
     if (result < bytes_after.size() && bytes_after[result] > 0) take(bytes_after[result]);
   }
 
@@ -27,8 +30,8 @@ struct Workspaces {
 // Looks at a call's arguments.
 using WorkspaceRule = Workspaces (*)(const CallFrame& frame);
 
-// Null for an operator that takes none, or whose workspace nobody has measured. The name is with
-// overload: "aten::convolution".
+// Null for an operator that takes none, or whose workspace nobody has measured. The name may
+// have an overload: "aten::mm.out".
 WorkspaceRule find_workspaces(std::string_view name);
 
 }  // namespace tidemark::phantom

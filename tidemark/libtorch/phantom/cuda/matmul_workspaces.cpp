@@ -1,0 +1,168 @@
+// Handles of threads, their workspaces, and the sizes that PyTorch chooses.
+#include "tidemark/libtorch/phantom/cuda/matmul_workspaces.h"
+
+#include <c10/core/Storage.h>
+
+#include <array>
+#include <atomic>
+#include <charconv>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "tidemark/libtorch/phantom/cuda/workspaces.h"
+#include "tidemark/libtorch/phantom/log/session.h"
+
+namespace tidemark::phantom {
+namespace {
+
+constexpr std::int64_t kKiB = 1024;
+
+struct HandleOnStream {
+  std::uint32_t era = 0;
+  c10::DeviceIndex device = 0;
+  std::uint32_t handle = 0;
+  c10::StreamId stream = 0;
+  MatmulLibrary library = MatmulLibrary::None;
+  auto operator<=>(const HandleOnStream&) const = default;
+};
+
+struct Handles {
+  std::mutex lock;
+  std::vector<std::uint32_t> free;
+  std::uint32_t made = 0;
+};
+struct Kept {
+  std::mutex lock;
+  // Grows when all are dropped: what a thread has seen before counts no more.
+  std::atomic<std::uint32_t> era{1};
+  std::map<HandleOnStream, c10::Storage> storages;
+};
+
+// Never destroyed: threads may end after everything else.
+Handles& handles() {
+  static auto* const all = new Handles;
+  return *all;
+}
+Kept& kept() {
+  static auto* const all = new Kept;
+  return *all;
+}
+
+class ThreadHandle {
+ public:
+  ThreadHandle() {
+    Handles& all = handles();
+    std::lock_guard lock(all.lock);
+    if (all.free.empty()) {
+      number_ = all.made++;
+    } else {
+      number_ = all.free.back();
+      all.free.pop_back();
+    }
+  }
+  ~ThreadHandle() {
+    Handles& all = handles();
+    std::lock_guard lock(all.lock);
+    all.free.push_back(number_);
+  }
+  ThreadHandle(const ThreadHandle&) = delete;
+  ThreadHandle& operator=(const ThreadHandle&) = delete;
+
+  std::uint32_t number() const { return number_; }
+
+ private:
+  std::uint32_t number_;
+};
+
+std::uint32_t handle_of_thread() {
+  thread_local const ThreadHandle handle;
+  return handle.number();
+}
+
+std::string_view environment(const char* name) {
+  const char* text = std::getenv(name);
+  return text ? text : "";
+}
+
+std::int64_t bytes_of(MatmulLibrary library) {
+  if (library == MatmulLibrary::BlasLt)
+    return blas_lt_workspace_bytes(environment("CUBLASLT_WORKSPACE_SIZE"));
+  return blas_workspace_bytes(virtual_gpus().model().major, environment("CUBLAS_WORKSPACE_CONFIG"));
+}
+
+void keep_one(HandleOnStream place, MatmulLibrary library) {
+  place.library = library;
+  Kept& all = kept();
+  {
+    std::lock_guard lock(all.lock);
+    if (!all.storages.try_emplace(place).second) return;
+  }
+  // Born outside of the lock: whoever hears of it may take others.
+  c10::Storage storage = hold_workspace(place.device, bytes_of(library));
+  std::lock_guard lock(all.lock);
+  all.storages[place] = std::move(storage);
+}
+
+// The next number of a list that colons part; nothing where there is none.
+std::optional<std::int64_t> take_number(std::string_view& text) {
+  if (text.empty() || text.front() != ':') return {};
+  std::int64_t number = 0;
+  const auto [end, problem] = std::from_chars(text.data() + 1, text.data() + text.size(), number);
+  if (problem != std::errc() || number < 0) return {};
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return number;
+}
+
+// ":KiB:count" again and again; nothing for any other text.
+std::optional<std::int64_t> read_blas_setting(std::string_view text) {
+  std::int64_t bytes = 0;
+  do {
+    const auto size = take_number(text), count = take_number(text);
+    if (!size || !count) return {};
+    std::int64_t kib = 0, product = 0;
+    if (__builtin_mul_overflow(*size, *count, &kib) ||
+        __builtin_mul_overflow(kib, kKiB, &product) ||
+        __builtin_add_overflow(bytes, product, &bytes))
+      return {};
+  } while (!text.empty());
+  return bytes;
+}
+
+}  // namespace
+
+void keep_matmul_workspace(c10::DeviceIndex device, MatmulLibrary library) {
+  if (library == MatmulLibrary::None) return;
+  const HandleOnStream here{kept().era.load(std::memory_order_relaxed), device, handle_of_thread(),
+                            current_stream(device), library};
+  thread_local std::array<HandleOnStream, 3> last;  // by library
+  if (here == std::exchange(last[static_cast<std::size_t>(library)], here)) return;
+  keep_one(here, MatmulLibrary::Blas);
+  if (library == MatmulLibrary::BlasLt) keep_one(here, MatmulLibrary::BlasLt);
+}
+
+void drop_matmul_workspaces() {
+  std::map<HandleOnStream, c10::Storage> dropped;
+  Kept& all = kept();
+  std::lock_guard lock(all.lock);
+  ++all.era;
+  dropped.swap(all.storages);
+}
+
+std::int64_t blas_workspace_bytes(int capability_major, std::string_view setting) {
+  if (const auto bytes = read_blas_setting(setting)) return *bytes;
+  constexpr std::int64_t kOlder = 2 * 4096 * kKiB + 8 * 16 * kKiB;
+  return capability_major >= 9 ? 32 * 1024 * kKiB : kOlder;
+}
+
+std::int64_t blas_lt_workspace_bytes(std::string_view setting) {
+  std::int64_t kib = 0;
+  const auto [end, problem] = std::from_chars(setting.data(), setting.data() + setting.size(), kib);
+  const bool is_number = problem == std::errc() && end == setting.data() + setting.size();
+  return (is_number && kib >= 0 ? kib : 1024) * kKiB;
+}
+
+}  // namespace tidemark::phantom

@@ -1,0 +1,30 @@
+// What cuBLAS keeps from its first product on: memory for each of its handles on each stream.
+//
+// A thread has a handle of its own, so the forward and the backward of a training step keep one
+// workspace each. A thread that ends leaves its handle to the next one that asks.
+#pragma once
+
+#include <c10/core/Device.h>
+
+#include <cstdint>
+#include <string_view>
+
+namespace tidemark::phantom {
+
+enum class MatmulLibrary : std::uint8_t {
+  None,
+  Blas,
+  BlasLt,  // keeps one of its own beside that of cuBLAS, whose handle it asks for, too
+};
+
+// Takes the workspace of this thread's handle on its current stream, unless it has it already.
+void keep_matmul_workspace(c10::DeviceIndex device, MatmulLibrary library);
+// As torch._C._cuda_clearCublasWorkspaces() does; products to come take new ones.
+void drop_matmul_workspaces();
+
+// What a handle keeps on a stream, by the compute capability and CUBLAS_WORKSPACE_CONFIG or
+// CUBLASLT_WORKSPACE_SIZE; an empty text for one that is not set or that says nothing.
+std::int64_t blas_workspace_bytes(int capability_major, std::string_view setting);
+std::int64_t blas_lt_workspace_bytes(std::string_view setting);
+
+}  // namespace tidemark::phantom
