@@ -1,0 +1,66 @@
+"""Estimates the runs where no GPU is seen, and compares with what a real one needed.
+
+    python bench/truth/compare.py --real tests/golden/gpu/h200-2.11.json [--only NAME ...] [--out FILE]
+
+Without `--real` the estimates alone are shown. The allocator's peak is compared with the estimate's tensors
+and library workspaces, its reserved bytes with the budget less the CUDA context, and what the device has in
+use with the whole budget.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from boundaries import told_in
+from comparison import compared
+from comparison_table import table
+from run_list import chosen, script_of
+
+BOUNDARIES = str(Path(__file__).resolve().parent / "boundaries.py")
+
+
+def estimated(name: str, gpu: str) -> dict[str, Any]:
+    """The budget, and what torch.cuda told at each boundary; or why there is none."""
+    command = [sys.executable, "-m", "tidemark", "estimate", "--json", "--quiet", "--gpu", gpu, "--steps", "0",
+               BOUNDARIES, str(script_of(name))]
+    done = subprocess.run(command, capture_output=True, text=True, check=False,
+                          env={**os.environ, "CUDA_VISIBLE_DEVICES": ""})
+    if done.returncode not in (0, 1):
+        return {"error": f"exit code {done.returncode}: {done.stderr[-1500:]}"}
+    budget = {part["name"]: part["bytes"] for part in json.loads(done.stdout)["judgement"]["budget"]}
+    return {"budget": budget, **told_in(done.stderr)}
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--real", type=Path, help="what measure.py wrote")
+    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these runs alone")
+    parser.add_argument("--out", type=Path, help="the comparison as JSON")
+    parser.add_argument("--gpu", default="h200", help="the virtual GPU, h200 by default")
+    parser.add_argument("--jobs", type=int, default=1, help="estimates at a time, 1 by default")
+    return parser.parse_args()
+
+
+def main() -> int:
+    arguments = parse()
+    names = chosen(arguments.only)
+    golden = json.loads(arguments.real.read_text(encoding="utf-8")) if arguments.real else {"runs": {}}
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        estimates = pool.map(lambda name: estimated(name, arguments.gpu), names)
+        rows = [compared(name, told, golden["runs"].get(name)) for name, told in zip(names, estimates)]
+    print(table(rows))
+    if arguments.out:
+        facts = {"real": golden.get("machine"), "gpu": arguments.gpu, "rows": rows}
+        arguments.out.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    return 1 if any("error" in row for row in rows) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
