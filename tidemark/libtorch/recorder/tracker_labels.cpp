@@ -177,9 +177,11 @@ void Tracker::forget(StorageKey key) {
 std::optional<Tracker::Known> Tracker::find(const c10::StorageImpl& storage) {
   if (is_orphan()) return std::nullopt;
   const Quiet quiet;
+  // One without memory is known to nobody: no note need be read for it.
   const StorageKey key = key_of(storage);
+  if (!key) return std::nullopt;
   const Attribution& attribution = attribution_here();
-  const auto category = key ? attribution.category_of(key) : std::nullopt;
+  const auto category = attribution.category_of(key);
   if (!category) return std::nullopt;
   return Known{*category, attribution.device_of(key)};
 }
