@@ -62,7 +62,8 @@ OnValue on_value_named(const std::string& name) {
 void open_run(int gpus, const std::string& gpu_name, std::int64_t memory_bytes, int major,
               int minor, int multiprocessors, const std::string& on_value, bool raise_out_of_memory,
               bool cuda_choices, bool memo, bool kernels, const std::string& save,
-              std::optional<std::int64_t> host_memory) {
+              std::optional<std::int64_t> host_memory,
+              const std::vector<std::tuple<std::string, std::string, std::int64_t>>& calibration) {
   SessionOptions options;
   options.gpus = gpus;
   options.gpu = {gpu_name, memory_bytes, major, minor, multiprocessors};
@@ -71,6 +72,8 @@ void open_run(int gpus, const std::string& gpu_name, std::int64_t memory_bytes, 
   options.cuda_choices = cuda_choices;
   options.memo = memo;
   options.kernels = kernels;
+  for (const auto& [op, signature, bytes] : calibration)
+    options.calibration.add(op, signature, bytes);
   if (host_memory) options.host_memory_bytes = *host_memory;
   const bool is_text = save.ends_with(".txt");
   auto text = is_text ? std::make_unique<RunFile>(save, 0) : nullptr;
@@ -198,7 +201,8 @@ PYBIND11_MODULE(_phantom, m) {
         py::arg("major"), py::arg("minor"), py::arg("multiprocessors"), py::kw_only(),
         py::arg("on_value") = "plausible", py::arg("raise_out_of_memory") = false,
         py::arg("cuda_choices") = true, py::arg("memo") = true, py::arg("kernels") = true,
-        py::arg("save") = "", py::arg("host_memory") = py::none());
+        py::arg("save") = "", py::arg("host_memory") = py::none(),
+        py::arg("calibration") = py::list());
   m.def("close", &close_run);
   m.def("finish", &finish_run);
   // Why the file of the last run was not written to its end; empty if it was.

@@ -37,6 +37,10 @@ def main() -> int:
         from tidemark.recording.command import main as record
 
         return record(sys.argv[2:])
+    if sys.argv[1:2] == ["calibrate"]:
+        from tidemark.calibration.command import main as calibrate
+
+        return calibrate(sys.argv[2:])
     program = find_program()
     if program is None:
         print(

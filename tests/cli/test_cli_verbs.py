@@ -229,7 +229,7 @@ def test_help_lists_every_verb_in_one_line(tidemark):
     assert result.returncode == 0
     listed = [line.split()[0] for line in result.stdout.split("Verbs:\n")[1].split("\n\n")[0]
               .splitlines()]
-    assert listed == ["estimate", "record", *VERBS]
+    assert listed == ["estimate", "record", "calibrate", *VERBS]
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -62,6 +62,7 @@ class EstimateOptions:
     oom: str = "continue"
     host_memory: int | None = None  # None: half of what is free
     cuda_choices: bool = True
+    calibration: str = ""  # a file, "none", or empty for the one that is shipped
     top: int = 10
     depth: int = 3
     detail: str = "brief"  # of the text
@@ -168,6 +169,9 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--host-memory", type=_size, default=None, metavar="SIZE",
                         help="what large CPU tensors may take of this machine's memory when they "
                         "are read, as 8GiB (default: half of what is free)")
+    parser.add_argument("--calibration", default="", metavar="FILE",
+                        help="what operators take inside, measured by `tidemark calibrate`; none: by "
+                             "rules alone (default: what was measured on an H200)")
     parser.add_argument("--no-cuda-choices", dest="cuda_choices", action="store_false",
                         help="take the kernels a CPU build takes (to compare with PyTorch's tools)")
     parser.add_argument("--top", type=count, default=10, metavar="N",

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidemark._engine import Overview, read_bytes
+from tidemark.calibration.choice import choose_calibration
 from tidemark.estimation.children import largest_tape, patch_children
 from tidemark.estimation.distributed import patch_distributed
 from tidemark.estimation.faults import told_faults
@@ -86,6 +87,7 @@ def run_here(options: EstimateOptions, program: Callable[[], None] | None, folde
     if options.is_rank:
         os.environ.update(environment_of(options.rank, options.world_size,
                                          min(options.world_size, options.gpus)))
+    choice = choose_calibration(options.calibration, options.gpu)
     open_gpus(
         options.gpu,
         options.gpus,
@@ -94,6 +96,7 @@ def run_here(options: EstimateOptions, program: Callable[[], None] | None, folde
         cuda_choices=options.cuda_choices,
         save=options.save,
         host_memory=default_budget() if options.host_memory is None else options.host_memory,
+        calibration=choice.calls if options.cuda_choices else (),
     )
     from tidemark.ddp_buckets import DdpBuckets
     from tidemark.estimation.modules import ModuleCalls
@@ -108,6 +111,8 @@ def run_here(options: EstimateOptions, program: Callable[[], None] | None, folde
     try:
         if note:
             library().note("child-process", "", note)
+        if choice.note and options.cuda_choices:
+            library().note("calibration", "", choice.note)
         if options.gpu.is_nominal:
             library().note("nominal-memory", "", f"the memory of {options.gpu.name} is what the box "
                                                  "says; its driver reports a little less")

@@ -38,6 +38,8 @@ def flags_of(options: EstimateOptions) -> list[str]:
         flags += ["--host-memory", str(options.host_memory)]
     if options.is_rank:
         flags += ["--world-size", str(options.world_size)]
+    if options.calibration:
+        flags += ["--calibration", options.calibration]
     if not options.cuda_choices:
         flags.append("--no-cuda-choices")
     if options.module:

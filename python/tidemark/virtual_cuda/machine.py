@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import sys
 import warnings
+from collections.abc import Sequence
 
 from tidemark.gpus import Gpu
 from tidemark.hidden_folders import hidden_folders
@@ -27,9 +28,11 @@ def open_gpus(
     kernels: bool = True,
     save: str = "",
     host_memory: int | None = None,
+    calibration: Sequence[tuple[str, str, int]] = (),
 ) -> None:
     """Turns the GPUs on and lets torch.cuda answer for them.
 
+    `calibration` has what calls took on a real GPU beyond their results: operator, signature, bytes.
     `host_memory` is what large CPU tensors may take when they are read, in bytes; None is no limit.
 
     Without `kernels` no operator is ours: the device is there for tensors of another kind (fake ones).
@@ -70,6 +73,7 @@ def open_gpus(
         kernels=kernels,
         save=save,
         host_memory=host_memory,
+        calibration=list(calibration),
     )
     library().set_hidden_folders(hidden_folders(find_torch()))
     c_names.patch_c_names(_patches)

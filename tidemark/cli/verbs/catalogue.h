@@ -7,17 +7,18 @@
 #include "tidemark/cli/verb.h"
 
 // X(kVerb) in the order of the help.
-#define TIDEMARK_VERBS(X)                    \
-  X(kEstimate)  /* before there is a GPU */  \
-  X(kRecord)    /* in the running program */ \
-  X(kReport)    /* the first look */         \
-  X(kPeak)      /* the highest moment */     \
-  X(kScopes)    /* module by module */       \
-  X(kTimeline)  /* over the run */           \
-  X(kLifetimes) /* who lives how long */     \
-  X(kLeaks)     /* what never dies */        \
-  X(kDiff)      /* two runs */               \
-  X(kConvert)   /* text and binary */        \
+#define TIDEMARK_VERBS(X)                     \
+  X(kEstimate)  /* before there is a GPU */   \
+  X(kRecord)    /* in the running program */  \
+  X(kCalibrate) /* on a GPU, for estimates */ \
+  X(kReport)    /* the first look */          \
+  X(kPeak)      /* the highest moment */      \
+  X(kScopes)    /* module by module */        \
+  X(kTimeline)  /* over the run */            \
+  X(kLifetimes) /* who lives how long */      \
+  X(kLeaks)     /* what never dies */         \
+  X(kDiff)      /* two runs */                \
+  X(kConvert)   /* text and binary */         \
   X(kVerify)    /* is the tape sound */
 
 namespace tidemark::cli {

@@ -17,10 +17,22 @@ struct Workspaces {
   std::array<std::int64_t, 2> bytes_after{};
   c10::DeviceIndex device = 0;
   MatmulLibrary matmul = MatmulLibrary::None;  // keeps what it takes
+  std::int64_t bytes_at_end = 0;               // with all results there
+
+  // A measured call beats the rule.
+  void set_measured(std::int64_t bytes, c10::DeviceIndex on_device) {
+    device = on_device;
+    bytes_after = {};
+    bytes_at_end = bytes;
+  }
 
   void take_after(std::size_t result) const {
     if (result == 0) keep_matmul_workspace(device, matmul);
     if (result < bytes_after.size() && bytes_after[result] > 0) take(bytes_after[result]);
+  }
+
+  void take_at_end() const {
+    if (bytes_at_end > 0) take(bytes_at_end);
   }
 
  private:

@@ -50,7 +50,7 @@ class PhantomKernel final : public c10::OperatorKernel {
   // Runs on twins; keeps the recipe where it may be used again. Nothing, not even null, where the
   // operator's parts are to run.
   std::optional<const MemoEntry*> learn(CallFrame& frame, const std::optional<MemoKey>& key,
-                                        const Workspaces& workspaces);
+                                        Workspaces workspaces);
   bool may_compute(const CallFrame& frame) const;
   // The call of a special operator: its name alone.
   CallId named_call();

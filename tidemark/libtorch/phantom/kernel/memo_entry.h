@@ -4,6 +4,7 @@
 #include <c10/util/SmallVector.h>
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "tidemark/engine/base/ids.h"
@@ -37,8 +38,9 @@ class MemoEntry {
   // Replaces the frame's arguments by results; takes workspaces as those are born.
   void apply(CallFrame& frame, const Workspaces& workspaces) const;
 
-  CallId call;                // the operator and its arguments, as the tape names them
-  bool may_be_known = false;  // results small or whole-numbered: worth having values
+  std::optional<std::int64_t> measured;  // what the call took on a real GPU beyond its results
+  CallId call;                           // the operator and its arguments, as the tape names them
+  bool may_be_known = false;             // results small or whole-numbered: worth having values
 
  private:
   std::vector<ResultRule> results_;

@@ -4,6 +4,7 @@
 #include <limits>
 #include <memory>
 
+#include "tidemark/libtorch/phantom/cuda/calibration.h"
 #include "tidemark/libtorch/phantom/log/storage_log.h"
 
 namespace tidemark::phantom {
@@ -17,6 +18,7 @@ struct SessionOptions {
   OnValue on_value = OnValue::Plausible;
   bool cuda_choices = true;  // take the kernels CUDA would take (attention, recurrent nets)
   bool memo = true;
+  Calibration calibration;
   // What large CPU tensors may take of the host's memory when they are read.
   std::int64_t host_memory_bytes = std::numeric_limits<std::int64_t>::max();
   bool kernels = true;  // false: only guard and hooks, for tensors that are not ours

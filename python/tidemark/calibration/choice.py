@@ -1,0 +1,37 @@
+"""Which calibration an estimate goes by: the one that was named, the one we ship, or none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tidemark.calibration.calibration_file import Calibration, read_calibration
+from tidemark.gpus import Gpu
+
+NONE = "none"
+SHIPPED = Path(__file__).parent / "h200.json"
+
+
+@dataclass(frozen=True)
+class Choice:
+    calls: list[tuple[str, str, int]] = field(default_factory=list)
+    note: str = ""  # what the report says of it; empty where there is nothing to say
+
+
+def choose_calibration(named: str, gpu: Gpu) -> Choice:
+    """Raises BadCalibration, or OSError, for a file that was named and cannot be used."""
+    if named == NONE:
+        return Choice(note="what operators take inside goes by rules alone (--calibration none)")
+    calibration = read_calibration(Path(named) if named else SHIPPED)
+    if calibration.capability.split(".")[0] != str(gpu.major):
+        return Choice(note=f"what operators take inside goes by rules that were measured on an "
+                           f"{calibration.gpu}; {gpu.name} has other kernels")
+    return Choice([(op, signature, taken) for (op, signature), taken in calibration.calls.items()],
+                  note_on(calibration, gpu))
+
+
+def note_on(calibration: Calibration, gpu: Gpu) -> str:
+    if calibration.gpu == gpu.name:
+        return ""
+    return (f"what operators take inside was measured on an {calibration.gpu}, the nearest GPU to "
+            f"{gpu.name} that was")

@@ -1,0 +1,124 @@
+"""Calibrations: read back, refused where damaged, and beating the rule where a call was measured."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tidemark.calibration.calibration_file import BadCalibration, Calibration, read_calibration
+from tidemark.calibration.choice import SHIPPED, choose_calibration
+from tidemark.calibration.signatures import DeviceText, TensorText, Unreadable, arguments_of
+from tidemark.gpus import find_gpu
+
+MIB = 1 << 20
+SCRIPT = """
+import torch
+x = torch.ones(1024, 1024, device="cuda")
+for _ in range(3):
+    y = torch.relu(x)
+"""
+CALL = ("aten::relu", "(f32[1024,1024])")
+
+
+def calibration(calls: dict[tuple[str, str], int]) -> Calibration:
+    return Calibration("NVIDIA H200", "9.0", "580", "2.11.0", 91900, calls)
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("()", []),
+    ("(f32[8,3])", [TensorText("float32", (8, 3), None, False)]),
+    ("(i64[]@cpu) -> i64[]", [TensorText("int64", (), None, True)]),
+    ("(bf16[2,4]{1,2}, 2, -1, 0.5)", [TensorText("bfloat16", (2, 4), (1, 2), False), 2, -1, 0.5]),
+    ("(None, True, False, 'none', cuda:0)", [None, True, False, "none", DeviceText("cuda:0")]),
+    ("([1, 2], [], [f16[1]])", [[1, 2], [], [TensorText("float16", (1,), None, False)]]),
+    ("(inf, -inf, 1e-05)", [float("inf"), float("-inf"), 1e-05]),
+])
+def test_arguments_are_read_back(text: str, expected: list[Any]) -> None:
+    assert arguments_of(text) == expected
+
+
+@pytest.mark.parametrize("text", [
+    "", "(", "f32[8]", "(f32[8]", "(f32[8]{1,2})", "(what)", "([f32[1], ... 12])", "(Generator)",
+    "('open)", "(q9[3])", "(1 2)", "(,)"])
+def test_what_does_not_say_all_is_refused(text: str) -> None:
+    with pytest.raises(Unreadable):
+        arguments_of(text)
+
+
+def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
+    path = tmp_path / "gpu.json"
+    for calls in ({}, {CALL: 5, ("aten::mm", "(f32[1,1], f32[1,1])"): 0}):
+        calibration(calls).write(path)
+        assert read_calibration(path) == calibration(calls)
+
+
+@pytest.mark.parametrize(("damage", "word"), [
+    (lambda facts: [], "no calibration"),
+    (lambda facts: {**facts, "format": "other"}, "no calibration"),
+    (lambda facts: {**facts, "version": 9}, "version 9"),
+    (lambda facts: {**facts, "calls": 3}, "damaged"),
+    (lambda facts: {**facts, "calls": [["a", "b"]]}, "damaged"),
+    (lambda facts: {**facts, "calls": [["a", "b", -1]]}, "damaged"),
+    (lambda facts: {**facts, "calls": [["a", "b", 1.5]]}, "damaged"),
+    (lambda facts: {**facts, "calls": [["a", 7, 1]]}, "damaged"),
+    (lambda facts: {**facts, "gpu": 3}, "damaged"),
+    (lambda facts: {k: v for k, v in facts.items() if k != "cudnn"}, "damaged"),
+])
+def test_a_damaged_file_is_refused(damage: Callable[[Any], Any], word: str, tmp_path: Path) -> None:
+    path = tmp_path / "gpu.json"
+    calibration({CALL: 5}).write(path)
+    path.write_text(json.dumps(damage(json.loads(path.read_text()))))
+    with pytest.raises(BadCalibration, match=word):
+        read_calibration(path)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[" * 100_000, "\udcff"])
+def test_what_is_no_json_is_refused(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "gpu.json"
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(BadCalibration, match="not JSON"):
+        read_calibration(path)
+
+
+def test_a_measured_call_takes_what_was_measured(tmp_path: Path, estimate: Any) -> None:
+    script, file = tmp_path / "train.py", tmp_path / "gpu.json"
+    script.write_text(SCRIPT)
+    calibration({CALL: 100 * MIB}).write(file)
+    plain = estimate("--gpu", "h200", "--calibration", "none", script).facts["peak"]["devices"][0]
+    known = estimate("--gpu", "h200", "--calibration", file, script).facts["peak"]["devices"][0]
+    # x, y of this round and of the last; and what a round takes inside, with y there.
+    assert plain["allocated_bytes"] == 3 * 4 * MIB
+    assert known["allocated_bytes"] == (3 * 4 + 100) * MIB
+    assert known["categories"]["Workspace"] == 100 * MIB
+
+
+def test_a_file_that_cannot_be_used_is_said(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(SCRIPT)
+    for name, word in (("missing.json", "No such file"), ("train.py", "not JSON")):
+        done = subprocess.run(
+            [sys.executable, "-m", "tidemark", "estimate", "--calibration", tmp_path / name, script],
+            capture_output=True, text=True, check=False)
+        assert done.returncode == 2 and word in done.stderr and "Traceback" not in done.stderr
+
+
+def test_the_shipped_one_is_for_its_own_kind_of_gpu() -> None:
+    assert read_calibration(SHIPPED).gpu == "NVIDIA H200"
+    assert choose_calibration("", find_gpu("h200")).note == ""
+    assert "nearest" in choose_calibration("", find_gpu("h100")).note
+    other = choose_calibration("", find_gpu("a100-40gb"))
+    assert other.calls == [] and "rules" in other.note
+    assert "rules alone" in choose_calibration("none", find_gpu("h200")).note
+
+
+def test_calibrating_needs_a_gpu() -> None:
+    done = subprocess.run([sys.executable, "-m", "tidemark", "calibrate", "any.tape"],
+                          capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "needs a GPU" in done.stderr
