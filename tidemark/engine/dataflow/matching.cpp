@@ -47,6 +47,13 @@ Match match_of(std::span<const Seen> seen, std::span<const Schema> schemas) {
 
 }  // namespace
 
+std::vector<Seen> seen_inputs(const Recording& recording, const Keys& keys, const Operator& op) {
+  std::vector<Seen> seen;
+  for (std::uint32_t i = op.first_input; i < op.first_input + op.input_count; ++i)
+    seen.push_back(seen_of(recording.inputs[i], keys));
+  return seen;
+}
+
 bool fits(Seen seen, const Argument& argument) {
   if (argument.optional && seen == Seen::Nothing) return true;
   switch (argument.type) {

@@ -32,6 +32,8 @@ enum class Seen : std::uint8_t {
 
 enum class Written : std::uint8_t { No, Yes, Unknown };
 
+// By input of an operator.
+std::vector<Seen> seen_inputs(const Recording& recording, const Keys& keys, const Operator& op);
 bool fits(Seen seen, const operators::Argument& argument);
 // Of the overloads, which fit; their numbers.
 std::vector<std::uint32_t> fitting(std::span<const Seen> seen,

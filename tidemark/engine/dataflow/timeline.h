@@ -17,8 +17,10 @@ inline constexpr std::int64_t kBeforeTheRun = -1;  // a time
 struct Entry {
   std::int64_t time_ns = kBeforeTheRun;
   std::int64_t bytes = 0;
-  KeyId key;  // none: memory that no tensor was seen with
+  KeyId key;                  // none: memory that no tensor was seen with
+  Position at = kNoPosition;  // the event, or the node's; none: before the run
   std::int32_t version = 0;
+  std::uint32_t allocation = kNoRow;  // without a key: row of Recording::allocations
   DeviceId device;
   Action action = Action::Preexisting;
   bool operator==(const Entry&) const = default;

@@ -1,0 +1,101 @@
+// Hands module, phase and operator down from each event to those below it.
+#include "tidemark/engine/dataflow/event_places.h"
+
+#include <map>
+#include <utility>
+
+namespace tidemark::dataflow {
+namespace {
+
+class Placing {
+ public:
+  Placing(const Recording& recording, const Tree& tree) : recording_(recording), tree_(tree) {
+    places_.scopes.emplace_back();
+    places_.scope_of.resize(tree.size());
+    places_.phase_of.resize(tree.size(), Phase::Other);
+    places_.operator_of.resize(tree.size(), kNoPosition);
+  }
+
+  EventPlaces run() {
+    for (Position at = 0; at < tree_.size(); ++at) place(at);
+    for (Position at = 0; at < tree_.size(); ++at) follow_forward(at);
+    for (Position at : tree_.by_time)
+      if (is_module_call(event_at(at))) places_.module_calls.push_back(at);
+    return std::move(places_);
+  }
+
+ private:
+  const Event& event_at(Position at) const { return recording_.events[tree_.events[at].value]; }
+  static bool is_module_call(const Event& event) {
+    return event.kind == EventKind::PythonCall && event.name;
+  }
+
+  void place(Position at) {
+    const Event& event = event_at(at);
+    const Position above = tree_.parents[at];
+    if (above != kNoPosition) {
+      places_.scope_of[at] = places_.scope_of[above];
+      places_.phase_of[at] = places_.phase_of[above];
+      places_.operator_of[at] = places_.operator_of[above];
+    }
+    if (event.kind == EventKind::Operator) place_operator(at, event);
+    if (is_module_call(event)) {
+      places_.scope_of[at] = scope_below(places_.scope_of[at], event.name);
+      places_.phase_of[at] = tree_.below_backward[at] ? Phase::Recompute : Phase::Forward;
+    }
+    if (event.kind == EventKind::PythonCall && event.detail != kNoRow &&
+        recording_.owners[event.detail].is_optimizer)
+      places_.phase_of[at] = Phase::Optimizer;
+  }
+
+  void place_operator(Position at, const Event& event) {
+    const Operator& op = recording_.operators[event.detail];
+    if (op.scope == RecordScope::User) {
+      if (recording_.names[event.name].starts_with("Optimizer.step#"))
+        places_.phase_of[at] = Phase::Optimizer;
+      return;
+    }
+    if (places_.operator_of[at] == kNoPosition) places_.operator_of[at] = at;
+    if (op.scope == RecordScope::BackwardFunction) places_.phase_of[at] = Phase::Backward;
+    else if (op.sequence_number >= 0 && !tree_.below_backward[at])
+      forward_[{event.thread, op.sequence_number}] = places_.scope_of[at];
+  }
+
+  // Gives what is below a backward function its forward operator's module.
+  void follow_forward(Position at) {
+    const Event& event = event_at(at);
+    if (event.kind != EventKind::Operator) return;
+    const Operator& op = recording_.operators[event.detail];
+    if (op.scope != RecordScope::BackwardFunction || op.sequence_number < 0) return;
+    const auto found = forward_.find({op.forward_thread, op.sequence_number});
+    if (found == forward_.end()) return;
+    const std::uint32_t outer = places_.scope_of[at];
+    for (Position below = at; below < tree_.ends[at]; ++below)
+      if (places_.scope_of[below] == outer) places_.scope_of[below] = found->second;
+  }
+
+  std::uint32_t scope_below(std::uint32_t parent, StringId name) {
+    const auto [known, is_new] = scope_numbers_.try_emplace(
+        std::pair(parent, name), static_cast<std::uint32_t>(places_.scopes.size()));
+    if (is_new) {
+      const std::string& path = places_.scopes[parent];
+      places_.scopes.push_back((path.empty() ? path : path + ".") +
+                               std::string(recording_.names[name]));
+    }
+    return known->second;
+  }
+
+  const Recording& recording_;
+  const Tree& tree_;
+  EventPlaces places_;
+  std::map<std::pair<std::uint32_t, StringId>, std::uint32_t> scope_numbers_;
+  std::map<std::pair<std::uint64_t, std::int64_t>, std::uint32_t> forward_;  // scope of the last
+};
+
+}  // namespace
+
+EventPlaces find_places(const Recording& recording, const Tree& tree) {
+  return Placing(recording, tree).run();
+}
+
+}  // namespace tidemark::dataflow
