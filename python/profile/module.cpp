@@ -5,7 +5,11 @@
 #include <pybind11/stl.h>
 #include <torch/csrc/autograd/profiler_kineto.h>
 
+#include <map>
+#include <string>
+
 #include "python/profile/profile_objects.h"
+#include "python/profile/told_owners.h"
 #include "tidemark/engine/dataflow/dataflow_tape.h"
 #include "tidemark/engine/dataflow/owned_tensors.h"
 #include "tidemark/libtorch/bridges/profiler/torch_schemas.h"
@@ -17,9 +21,11 @@ namespace {
 
 using torch::autograd::profiler::ProfilerResult;
 
-std::shared_ptr<HeldProfile> analyse(const ProfilerResult& result, bool find_identity) {
-  const py::gil_scoped_release others_may_run;
+std::shared_ptr<HeldProfile> analyse(const ProfilerResult& result, bool find_identity,
+                                     const py::list& told) {
   profiler::ReadEvents read = profiler::read_events(result.event_tree());
+  add_told_owners(told, read.recording);
+  const py::gil_scoped_release others_may_run;
   auto held = std::make_shared<HeldProfile>();
   held->events = std::move(read.events);
   held->dataflow = dataflow::find_dataflow(
@@ -60,7 +66,8 @@ PYBIND11_MODULE(_profile, m) {
   using namespace tidemark;
   using namespace tidemark::python;
   m.doc() = "The memory profile of a finished torch.profiler run";
-  m.def("analyse", &analyse, py::arg("result"), py::kw_only(), py::arg("find_identity") = false);
+  m.def("analyse", &analyse, py::arg("result"), py::kw_only(), py::arg("find_identity") = false,
+        py::arg("told") = py::list());
   m.def("parameters_and_gradients", &parameters_and_gradients);
   m.def("fitting_overloads", &profiler::fitting_overloads);
   py::class_<HeldProfile, std::shared_ptr<HeldProfile>>(m, "Profile")
@@ -79,6 +86,7 @@ PYBIND11_MODULE(_profile, m) {
       .def("coalesced", &coalesced)
       .def("raw", &raw_timeline)
       .def("problems", &problems)
-      .def("tape",
-           [](const HeldProfile& held) { return dataflow::tape_of_dataflow(*held.dataflow); });
+      .def("tape", [](const HeldProfile& held, const std::map<std::string, std::string>& meta) {
+        return dataflow::tape_of_dataflow(*held.dataflow, meta);
+      });
 }

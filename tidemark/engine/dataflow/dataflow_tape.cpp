@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "tidemark/engine/dataflow/event_places.h"
@@ -28,7 +29,7 @@ class Writer {
         storages_(dataflow.keys.size()),
         alive_(dataflow.keys.size()) {}
 
-  Tape write() {
+  Tape write(const std::map<std::string, std::string>& meta) {
     const std::vector<Moment> moments = find_moments();
     for (const Moment& moment : moments) {
       builder_.set_time(moment.time_ns);
@@ -41,7 +42,7 @@ class Writer {
     }
     for (const Diagnostic& d : dataflow_.diagnostics.all())
       builder_.diagnose(d.code, d.severity, d.where, d.message, d.count);
-    builder_.tables().set_meta("source", "torch.profiler");
+    for (const auto& [key, value] : meta) builder_.tables().set_meta(key, value);
     return builder_.finish();
   }
 
@@ -69,13 +70,29 @@ class Writer {
     return moments;
   }
 
-  // Where the profiler was told of steps.
+  bool is_named(Position at, std::string_view beginning) const {
+    const Event& event = event_at(at);
+    return event.kind == EventKind::Operator && recording_.names[event.name].starts_with(beginning);
+  }
+
   void add_steps(std::vector<Moment>& moments) const {
+    const std::size_t before = moments.size();
+    for (Position at : dataflow_.tree.by_time)
+      if (is_named(at, "ProfilerStep#"))
+        moments.push_back({event_at(at).start_ns, Moment::What::Step, at});
+    if (moments.size() == before) add_guessed_steps(moments);
+  }
+
+  // A forward begins a step, the optimizer's step ends it.
+  void add_guessed_steps(std::vector<Moment>& moments) const {
+    bool is_over = true;
     for (Position at : dataflow_.tree.by_time) {
+      if (is_named(at, "Optimizer.step#")) is_over = true;
       const Event& event = event_at(at);
-      if (event.kind == EventKind::Operator &&
-          recording_.names[event.name].starts_with("ProfilerStep#"))
-        moments.push_back({event.start_ns, Moment::What::Step, at});
+      const bool is_call = event.kind == EventKind::PythonCall && event.name;
+      if (!is_over || !is_call || places_.phase_of[at] != Phase::Forward) continue;
+      moments.push_back({event.start_ns, Moment::What::Step, at});
+      is_over = false;
     }
   }
 
@@ -157,6 +174,8 @@ class Writer {
 
 }  // namespace
 
-Tape tape_of_dataflow(const Dataflow& dataflow) { return Writer(dataflow).write(); }
+Tape tape_of_dataflow(const Dataflow& dataflow, const std::map<std::string, std::string>& meta) {
+  return Writer(dataflow).write(meta);
+}
 
 }  // namespace tidemark::dataflow
