@@ -22,8 +22,9 @@ namespace {
 using torch::autograd::profiler::ProfilerResult;
 
 std::shared_ptr<HeldProfile> analyse(const ProfilerResult& result, bool find_identity,
-                                     const py::list& told) {
+                                     bool find_tree, const py::list& told) {
   profiler::ReadEvents read = profiler::read_events(result.event_tree());
+  if (find_tree) read.recording.has_tree = false;
   add_told_owners(told, read.recording);
   const py::gil_scoped_release others_may_run;
   auto held = std::make_shared<HeldProfile>();
@@ -67,7 +68,7 @@ PYBIND11_MODULE(_profile, m) {
   using namespace tidemark::python;
   m.doc() = "The memory profile of a finished torch.profiler run";
   m.def("analyse", &analyse, py::arg("result"), py::kw_only(), py::arg("find_identity") = false,
-        py::arg("told") = py::list());
+        py::arg("find_tree") = false, py::arg("told") = py::list());
   m.def("parameters_and_gradients", &parameters_and_gradients);
   m.def("fitting_overloads", &profiler::fitting_overloads);
   py::class_<HeldProfile, std::shared_ptr<HeldProfile>>(m, "Profile")

@@ -39,7 +39,11 @@ class Profile:
     def tape(self, meta: dict[str, str]) -> Tape: ...
 
 def analyse(
-    result: Any, *, find_identity: bool = False, told: list[ToldOwner] = ...
+    result: Any,
+    *,
+    find_identity: bool = False,
+    find_tree: bool = False,
+    told: list[ToldOwner] = ...,
 ) -> Profile: ...
 def parameters_and_gradients(
     event: _ProfilerEvent,

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tidemark/engine/dataflow/event_places.h"
+#include "tidemark/engine/dataflow/owned_tensors.h"
 #include "tidemark/engine/tape/builder.h"
 
 namespace tidemark::dataflow {
@@ -25,9 +26,17 @@ class Writer {
   explicit Writer(const Dataflow& dataflow)
       : dataflow_(dataflow),
         recording_(dataflow.recording),
-        places_(find_places(recording_, dataflow.tree)),
+        places_(find_places(recording_, dataflow.tree, dataflow.flow.nodes)),
         storages_(dataflow.keys.size()),
-        alive_(dataflow.keys.size()) {}
+        alive_(dataflow.keys.size()),
+        owners_(dataflow.keys.size(), kNoPosition) {
+    for (Position at = 0; at < dataflow.tree.size(); ++at)
+      for_parameters_and_gradients(recording_, dataflow.tree, at,
+                                   [&](TensorRow parameter, TensorRow) {
+                                     if (const KeyId key = dataflow.keys.of(parameter))
+                                       owners_[key.value] = std::min(owners_[key.value], at);
+                                   });
+  }
 
   Tape write(const std::map<std::string, std::string>& meta) {
     const std::vector<Moment> moments = find_moments();
@@ -104,15 +113,19 @@ class Writer {
   Place place_at(Position at) {
     Place place;
     if (at == kNoPosition) return place;
+    enter_phase(at);
     place.scope = scope_at(at);
-    place.phase = places_.phase_of[at];
     const Position op = places_.operator_of[at];
     if (op != kNoPosition) place.call = builder_.tables().call(recording_.names[event_at(op).name]);
     return place;
   }
 
-  void begin(Position at) {
+  void enter_phase(Position at) {
     if (places_.phase_of[at] != builder_.phase()) builder_.set_phase(places_.phase_of[at]);
+  }
+
+  void begin(Position at) {
+    enter_phase(at);
     builder_.begin_scope(scope_at(at));
   }
 
@@ -123,7 +136,10 @@ class Writer {
 
   void change_tensor(const Entry& entry) {
     const std::uint32_t key = entry.key.value;
-    const Place place = place_at(entry.at);
+    Place place = place_at(entry.at);
+    // A parameter that was there before belongs to the module that showed it.
+    if (entry.at == kNoPosition && owners_[key] != kNoPosition)
+      place.scope = scope_at(owners_[key]);
     const auto label = [&](std::int32_t version) { return dataflow_.labels(entry.key, version); };
     switch (entry.action) {
       case Action::Preexisting:
@@ -169,6 +185,7 @@ class Writer {
   TapeBuilder builder_;
   std::vector<StorageId> storages_;  // by key
   std::vector<bool> alive_;
+  std::vector<Position> owners_;  // by key: the event that shows it as a parameter
   std::map<std::pair<std::uint64_t, DeviceId>, StorageId> unknown_;  // alive, by address
 };
 

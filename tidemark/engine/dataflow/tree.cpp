@@ -2,8 +2,11 @@
 #include "tidemark/engine/dataflow/tree.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
+#include <queue>
 #include <unordered_map>
+#include <utility>
 
 #include "tidemark/engine/base/error.h"
 
@@ -20,32 +23,52 @@ std::vector<std::uint32_t> rows_by_start(const Recording& recording) {
   return rows;
 }
 
-// The open events of each thread, innermost last.
+// The innermost open event of each thread. One that ends closes all that began inside it, also what
+// says to end later: an annotation that a function begins and does not end.
 class OpenEvents {
  public:
-  explicit OpenEvents(const Recording& recording) : recording_(recording) {}
+  explicit OpenEvents(const Recording& recording)
+      : recording_(recording),
+        parents_(recording.events.size()),
+        closed_(recording.events.size()) {}
 
-  // The parent of an event, which is then open itself.
-  EventId enter(std::uint32_t row) {
+  // Of rows by start.
+  void enter(std::uint32_t row) {
     const Event& event = recording_.events[row];
-    auto* stack = &closed_before(event.thread, event.start_ns);
-    if (stack->empty() && event.kind == EventKind::Operator)
-      if (const auto forward = recording_.operators[event.detail].forward_thread)
-        stack = &closed_before(forward, event.start_ns);
-    const EventId parent = stack->empty() ? EventId() : EventId(stack->back());
-    if (event.end_ns > event.start_ns) open_[event.thread].push_back(row);
-    return parent;
+    while (!ends_.empty() && ends_.top().first < event.start_ns) {
+      close(ends_.top().second);
+      ends_.pop();
+    }
+    auto around = innermost_.find(event.thread);
+    if (around == innermost_.end() && event.kind == EventKind::Operator)
+      around = innermost_.find(recording_.operators[event.detail].forward_thread);
+    if (around != innermost_.end()) parents_[row] = EventId(around->second);
+    if (event.end_ns <= event.start_ns) return;
+    innermost_[event.thread] = row;
+    ends_.emplace(event.end_ns, row);
   }
+
+  std::vector<EventId> parents() && { return std::move(parents_); }
 
  private:
-  std::vector<std::uint32_t>& closed_before(std::uint64_t thread, std::int64_t time_ns) {
-    auto& stack = open_[thread];
-    while (!stack.empty() && recording_.events[stack.back()].end_ns < time_ns) stack.pop_back();
-    return stack;
+  void close(std::uint32_t row) {
+    if (closed_[row]) return;
+    const std::uint64_t thread = recording_.events[row].thread;
+    const auto top = innermost_.find(thread);
+    if (top == innermost_.end()) return;
+    for (EventId inner(top->second); inner && inner.value != row; inner = parents_[inner.value])
+      closed_[inner.value] = true;
+    closed_[row] = true;
+    if (parents_[row]) top->second = parents_[row].value;
+    else innermost_.erase(top);
   }
 
+  using End = std::pair<std::int64_t, std::uint32_t>;
   const Recording& recording_;
-  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> open_;
+  std::vector<EventId> parents_;
+  std::vector<bool> closed_;
+  std::unordered_map<std::uint64_t, std::uint32_t> innermost_;  // by thread
+  std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
 };
 
 // Children of each event, and of no event at the end, in the given order.
@@ -125,7 +148,8 @@ Tree build_tree(const Recording& recording) {
   } else {
     order = rows_by_start(recording);
     OpenEvents open(recording);
-    for (std::uint32_t row : order) parents[row] = open.enter(row);
+    for (std::uint32_t row : order) open.enter(row);
+    parents = std::move(open).parents();
   }
   Tree tree;
   for (auto* column : {&tree.parents, &tree.ends}) column->reserve(count);
