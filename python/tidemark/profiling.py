@@ -11,8 +11,13 @@ from torch import nn, optim
 
 import tidemark
 from tidemark.compat import memory_profiler  # it checks that torch has what is needed
-from tidemark.recording.tracking import place_among_ranks
-from tidemark.run_facts import end_facts, ending_of, start_facts, write_meta
+from tidemark.run_facts import (
+    end_facts,
+    ending_of,
+    place_among_ranks,
+    start_facts,
+    write_meta,
+)
 from tidemark.tape_saving import check_can_save, of_rank
 from tidemark.tensor_parts import parts_of
 
