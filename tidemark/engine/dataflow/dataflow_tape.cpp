@@ -41,7 +41,8 @@ class Writer {
   Tape write(const std::map<std::string, std::string>& meta) {
     const std::vector<Moment> moments = find_moments();
     for (const Moment& moment : moments) {
-      builder_.set_time(moment.time_ns);
+      now_ns_ = moment.time_ns;
+      builder_.set_time(now_ns_);
       switch (moment.what) {
         case Moment::What::Step: builder_.begin_step(); break;
         case Moment::What::Begin: begin(moment.number); break;
@@ -121,7 +122,9 @@ class Writer {
   }
 
   void enter_phase(Position at) {
-    if (places_.phase_of[at] != builder_.phase()) builder_.set_phase(places_.phase_of[at]);
+    if (places_.phase_of[at] == builder_.phase()) return;
+    builder_.set_phase(places_.phase_of[at]);
+    builder_.set_time(now_ns_);  // what follows is no later
   }
 
   void begin(Position at) {
@@ -169,6 +172,7 @@ class Writer {
     const auto known = unknown_.find(address);
     if (known != unknown_.end()) {
       builder_.free(known->second, place);
+      builder_.set_time(now_ns_);
       unknown_.erase(known);
     }
     if (entry.action != Action::Destroy)
@@ -184,6 +188,7 @@ class Writer {
   const Recording& recording_;
   EventPlaces places_;
   TapeBuilder builder_;
+  std::int64_t now_ns_ = 0;
   std::vector<StorageId> storages_;  // by key
   std::vector<bool> alive_;
   std::vector<Position> owners_;  // by key: the event that shows it as a parameter

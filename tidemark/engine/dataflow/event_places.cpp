@@ -58,17 +58,18 @@ class Placing {
       forward_[{event.thread, op.sequence_number}] = places_.scope_of[at];
   }
 
-  // Gives what is below a backward function its forward operator's module.
+  // A backward function is in its forward operator's module, and so is what is below it, up to
+  // calls of modules.
   void follow_forward(Position at) {
     const Event& event = event_at(at);
+    if (is_module_call(event)) return;
+    if (const Position above = tree_.parents[at]; above != kNoPosition)
+      places_.scope_of[at] = places_.scope_of[above];
     if (event.kind != EventKind::Operator) return;
     const Operator& op = recording_.operators[event.detail];
-    if (op.scope != RecordScope::BackwardFunction || op.sequence_number < 0) return;
+    if (op.scope != RecordScope::BackwardFunction) return;
     const auto found = forward_.find({op.forward_thread, op.sequence_number});
-    if (found == forward_.end()) return;
-    const std::uint32_t outer = places_.scope_of[at];
-    for (Position below = at; below < tree_.ends[at]; ++below)
-      if (places_.scope_of[below] == outer) places_.scope_of[below] = found->second;
+    if (found != forward_.end()) places_.scope_of[at] = found->second;
   }
 
   // By time: an annotation does not lie around what happens while it is open, but beside it.

@@ -1,0 +1,180 @@
+// Data flow, categories and tape of a small training step, by hand.
+#include "tidemark/engine/dataflow/dataflow.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "tests/support/growth.h"
+#include "tidemark/engine/dataflow/dataflow_tape.h"
+#include "tidemark/engine/replay/verify.h"
+
+namespace tidemark::dataflow {
+namespace {
+
+// Writes recordings one event after the other, each ten nanoseconds long.
+class Run {
+ public:
+  Run() { recording.device("cpu"); }
+
+  // A tensor of that many floats; objects and addresses are the same number.
+  Value tensor(std::uint64_t address, std::int64_t floats = 4) {
+    TensorFacts facts;
+    facts.tensor = facts.storage = address;
+    facts.first_size = static_cast<std::uint32_t>(recording.sizes.size());
+    facts.dimensions = 1;
+    facts.item_bytes = 4;
+    facts.device = device_numbered(0);
+    recording.sizes.push_back(floats);
+    recording.strides.push_back(1);
+    recording.tensors.push_back(facts);
+    return {ValueKind::Tensor, static_cast<std::uint32_t>(recording.tensors.size() - 1), 1};
+  }
+
+  // An operator that allocates `born` and frees `dead` inside.
+  void call(const char* name, std::vector<Value> inputs, std::vector<std::uint64_t> born = {},
+            std::vector<std::uint64_t> dead = {}, RecordScope scope = RecordScope::Function) {
+    Operator op;
+    op.first_input = static_cast<std::uint32_t>(recording.inputs.size());
+    op.input_count = static_cast<std::uint32_t>(inputs.size());
+    op.scope = scope;
+    recording.inputs.insert(recording.inputs.end(), inputs.begin(), inputs.end());
+    add(EventKind::Operator, static_cast<std::uint32_t>(recording.operators.size()), name, 10);
+    recording.operators.push_back(op);
+    for (std::uint64_t address : born) allocate(address, 16);
+    for (std::uint64_t address : dead) allocate(address, -16);
+    now += 10;
+  }
+
+  void allocate(std::uint64_t address, std::int64_t bytes) {
+    ++now;
+    add(EventKind::Allocation, static_cast<std::uint32_t>(recording.allocations.size()), "", 0);
+    recording.allocations.push_back({address, bytes, device_numbered(0)});
+  }
+
+  void add(EventKind kind, std::uint32_t detail, const char* name, std::int64_t length) {
+    dataflow::Event event;
+    event.kind = kind;
+    event.detail = detail;
+    event.start_ns = now;
+    event.end_ns = now + length;
+    event.thread = 1;
+    if (*name) event.name = recording.names.intern(name);
+    recording.events.push_back(event);
+  }
+
+  std::unique_ptr<const Dataflow> find() {
+    return find_dataflow(std::move(recording), operators::find_schemas);
+  }
+
+  Recording recording;
+  std::int64_t now = 1000;
+};
+
+// Labels by address, of the last version.
+std::map<std::uint64_t, std::string> labels(const Dataflow& found) {
+  std::map<std::uint64_t, std::string> labels;
+  for (std::uint32_t k = 0; k < found.keys.size(); ++k)
+    labels[found.keys.all[k].pointer] = name_of(found.labels(KeyId(k), found.flow.versions[k]));
+  return labels;
+}
+
+// y = x * w; AccumulateGrad keeps a product of y; w.add_(gradient).
+std::unique_ptr<const Dataflow> step() {
+  Run run;
+  run.call("aten::mul", {run.tensor(64), run.tensor(128)}, {192});
+  run.call("MulBackward0", {run.tensor(192)}, {256}, {}, RecordScope::BackwardFunction);
+  run.call("aten::neg", {run.tensor(192)}, {320});
+  run.call("aten::mul", {run.tensor(320), run.tensor(192)}, {}, {});
+  // The accumulator's first child is the detach that keeps the gradient.
+  run.call("torch::autograd::AccumulateGrad", {run.tensor(256)}, {}, {},
+           RecordScope::BackwardFunction);
+  run.now -= 9;
+  run.call("aten::detach", {run.tensor(256)});
+  run.call("aten::add_", {run.tensor(128), run.tensor(256), {ValueKind::Int}});
+  return run.find();
+}
+
+TEST(Dataflow, AStepWithoutModulesIsUnderstood) {
+  const auto found = step();
+  EXPECT_TRUE(found->diagnostics.empty());
+  const std::map<std::uint64_t, std::string> expected = {{64, "Input"},
+                                                         {128, "Parameter"},
+                                                         {192, "Activation"},
+                                                         {256, "Gradient"},
+                                                         {320, "Activation"}};
+  EXPECT_EQ(labels(*found), expected);
+}
+
+TEST(Dataflow, WritingBeginsAVersionAndAllocatingTheFirst) {
+  const auto found = step();
+  ASSERT_EQ(found->flow.nodes.size(), 6u);
+  const auto last = found->flow.edges_of(5);
+  ASSERT_EQ(last.size(), 2u);
+  EXPECT_EQ(last[0].input_version, 0);
+  EXPECT_EQ(last[0].change, Change::Written);
+  EXPECT_EQ(last[0].output_version(), 1);
+  EXPECT_EQ(last[1].change, Change::None);
+  EXPECT_TRUE(found->flow.edges_of(0).back().is_allocation());
+}
+
+TEST(Dataflow, WhatIsMadeAndFreedInsideIsTemporary) {
+  Run run;
+  run.call("aten::mul", {run.tensor(64), run.tensor(192)}, {192}, {192});
+  const auto found = run.find();
+  EXPECT_EQ(labels(*found).at(192), "Temporary");
+  EXPECT_TRUE(found->flow.edges_of(0).back().is_intermediate());
+}
+
+TEST(Dataflow, AnAddressThatIsUsedAgainIsAnotherStorage) {
+  Run run;
+  run.call("aten::neg", {run.tensor(64)});
+  run.allocate(64, 40);  // nobody saw the first one die
+  run.call("aten::neg", {run.tensor(64, 10)});
+  const auto found = run.find();
+  EXPECT_EQ(found->keys.size(), 2u);
+  EXPECT_EQ(found->sizes, (std::vector<std::int64_t>{16, 40}));
+  EXPECT_NE(found->diagnostics.find("reused-address"), nullptr);
+}
+
+TEST(Dataflow, TheTapeHasEveryByteOnce) {
+  const auto found = step();
+  const Tape tape = tape_of_dataflow(*found, {{"run.kind", "profile"}});
+  EXPECT_TRUE(verify(tape).empty());
+  std::int64_t bytes = 0;
+  for (std::size_t i = 0; i < tape.size(); ++i)
+    if (tape[i].kind == Kind::Alloc) bytes += tape[i].bytes;
+  EXPECT_EQ(bytes, 5 * 16);
+  EXPECT_EQ(tape.tables().meta().at("run.kind"), "profile");
+}
+
+TEST(Dataflow, ACommandThatWasNeverGivenIsAnEmptyTape) {
+  const auto found = Run().find();
+  EXPECT_TRUE(found->timeline.empty());
+  EXPECT_EQ(tape_of_dataflow(*found).size(), 0u);
+}
+
+TEST(Dataflow, MicrosecondsAreRoundedAsPythonDoes) {
+  EXPECT_EQ(microseconds_as_python(1'999), 1);
+  // Doubles near 1.7e15 are a quarter apart: 0.875 and more rounds up to the next whole number.
+  EXPECT_EQ(microseconds_as_python(1'700'000'000'000'000'874), 1'700'000'000'000'000);
+  EXPECT_EQ(microseconds_as_python(1'700'000'000'000'000'875), 1'700'000'000'000'001);
+  EXPECT_EQ(microseconds_as_python(1'700'000'000'000'001'000), 1'700'000'000'000'001);
+}
+
+TEST(Dataflow, CostGrowsWithTheRunAlone) {
+  const auto work = [](int steps) {
+    Run run;
+    for (int i = 0; i < steps; ++i) {
+      const auto at = static_cast<std::uint64_t>(i) * 64 + 64;
+      run.call("aten::mul", {run.tensor(at), run.tensor(at)}, {at + 64});
+      run.call("aten::add_", {run.tensor(64), run.tensor(at), {ValueKind::Int}});
+    }
+    EXPECT_EQ(run.find()->flow.nodes.size(), 2u * static_cast<unsigned>(steps));
+  };
+  EXPECT_LT(test::growth_by_eight(1000, work), test::kBetweenLinearAndQuadratic);
+}
+
+}  // namespace
+}  // namespace tidemark::dataflow
