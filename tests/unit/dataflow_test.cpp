@@ -14,9 +14,9 @@ namespace tidemark::dataflow {
 namespace {
 
 // Writes recordings one event after the other, each ten nanoseconds long.
-class Run {
+class WrittenRun {
  public:
-  Run() { recording.device("cpu"); }
+  WrittenRun() { recording.device("cpu"); }
 
   // A tensor of that many floats; objects and addresses are the same number.
   Value tensor(std::uint64_t address, std::int64_t floats = 4) {
@@ -82,7 +82,7 @@ std::map<std::uint64_t, std::string> labels(const Dataflow& found) {
 
 // y = x * w; AccumulateGrad keeps a product of y; w.add_(gradient).
 std::unique_ptr<const Dataflow> step() {
-  Run run;
+  WrittenRun run;
   run.call("aten::mul", {run.tensor(64), run.tensor(128)}, {192});
   run.call("MulBackward0", {run.tensor(192)}, {256}, {}, RecordScope::BackwardFunction);
   run.call("aten::neg", {run.tensor(192)}, {320});
@@ -120,7 +120,7 @@ TEST(Dataflow, WritingBeginsAVersionAndAllocatingTheFirst) {
 }
 
 TEST(Dataflow, WhatIsMadeAndFreedInsideIsTemporary) {
-  Run run;
+  WrittenRun run;
   run.call("aten::mul", {run.tensor(64), run.tensor(192)}, {192}, {192});
   const auto found = run.find();
   EXPECT_EQ(labels(*found).at(192), "Temporary");
@@ -128,7 +128,7 @@ TEST(Dataflow, WhatIsMadeAndFreedInsideIsTemporary) {
 }
 
 TEST(Dataflow, AnAddressThatIsUsedAgainIsAnotherStorage) {
-  Run run;
+  WrittenRun run;
   run.call("aten::neg", {run.tensor(64)});
   run.allocate(64, 40);  // nobody saw the first one die
   run.call("aten::neg", {run.tensor(64, 10)});
@@ -150,7 +150,7 @@ TEST(Dataflow, TheTapeHasEveryByteOnce) {
 }
 
 TEST(Dataflow, ACommandThatWasNeverGivenIsAnEmptyTape) {
-  const auto found = Run().find();
+  const auto found = WrittenRun().find();
   EXPECT_TRUE(found->timeline.empty());
   EXPECT_EQ(tape_of_dataflow(*found).size(), 0u);
 }
@@ -165,7 +165,7 @@ TEST(Dataflow, MicrosecondsAreRoundedAsPythonDoes) {
 
 TEST(Dataflow, CostGrowsWithTheRunAlone) {
   const auto work = [](int steps) {
-    Run run;
+    WrittenRun run;
     for (int i = 0; i < steps; ++i) {
       const auto at = static_cast<std::uint64_t>(i) * 64 + 64;
       run.call("aten::mul", {run.tensor(at), run.tensor(at)}, {at + 64});
