@@ -85,7 +85,7 @@ class Profiling:
 
     def report(self, depth: int = 3, width: int = 80) -> str:
         """Peak, what it is made of, timeline and modules, as text."""
-        return self.tape.report(depth=depth).to_text(width=width)
+        return self.tape.report(depth=depth).to_text(width=width, tape=self.save)
 
 
 def told_owner(owner: nn.Module | optim.Optimizer) -> ToldOwner:

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import runpy
 import subprocess
 import sys
 import warnings
@@ -83,6 +84,16 @@ def test_pytorchs_callers_run_on_ours(tmp_path: Path) -> None:
         assert json.loads(found) == json.loads(expected)
     assert (tmp_path / "theirs.plot").read_text() == (tmp_path / "ours.plot").read_text()
     assert "<svg" in (tmp_path / "ours.html").read_text()
+
+
+def test_the_example_reports_itself(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["profile_step.py"])
+    runpy.run_path(str(Path(__file__).parents[2] / "examples/profile_step.py"), run_name="__main__")
+    said = capsys.readouterr().out
+    # Two layers of 256 x 1024 + 1024 and 1024 x 10 + 10 floats: 1.04 MiB.
+    assert "1.04 MiB" in said and "Sequential_0" in said and "2 steps" in said
 
 
 def test_every_name_of_the_original_is_there() -> None:
