@@ -24,7 +24,7 @@ CXX_FILES = $(shell git ls-files '*.cpp' '*.h')
 PYTHON_TESTS := test-phantom test-trackers test-transformers test-graphs \
   test-estimate test-wild test-oracle test-package
 
-.PHONY: demo test test-cpp test-fuzz test-python $(PYTHON_TESTS) test-models bench bench-graph \
+.PHONY: demo test test-cpp test-fuzz test-python $(PYTHON_TESTS) test-models bench bench-graph bench-profile \
   install wheel build-tests format check-format tidy clean help
 .DEFAULT_GOAL := help
 
@@ -75,7 +75,7 @@ test-phantom:
 test-trackers:
 	$(pytest) tests/oracle_tracker tests/oracle_fsdp tests/recording
 test-graphs:
-	$(pytest) tests/oracle_graph
+	$(pytest) tests/oracle_graph tests/oracle_profile
 test-estimate:
 	$(pytest) tests/estimate
 test-wild:
@@ -94,6 +94,9 @@ bench: $(STAMPS)/system $(STAMPS)/installed  ## the benchmarks: ratios beside pl
 	build/bench/bench/tidemark_tape_bench
 	$(PY) bench/estimate_speed.py
 	$(PY) bench/tracker_cost.py
+
+bench-profile: $(STAMPS)/installed  ## memory profiles beside PyTorch's
+	$(PY) bench/profile_against_torch.py
 
 bench-graph: $(STAMPS)/installed  ## static graphs beside PyTorch's estimator
 	$(PY) bench/graph_against_torch.py

@@ -8,7 +8,8 @@
 A tape comes from tidemark.open (a file, an exported model or an FX graph), tidemark.read_text
 (text) or a TapeBuilder (event by event). Each analysis is a method of the tape and a function:
 tape.peak() is find_peak(tape). Answers print as tables, show themselves in notebooks, and become
-JSON. tidemark.track follows a live program and gives the tape of it.
+JSON. tidemark.track follows a live program and gives the tape of it; tidemark.profile makes one of
+what torch.profiler records.
 """
 
 from __future__ import annotations
@@ -27,7 +28,24 @@ from tidemark.estimation.function import estimate as estimate
 open = _graphs.open_any
 
 if TYPE_CHECKING:
+    from tidemark.profiling import Profiling
     from tidemark.recording.tracking import Tracking
+
+
+def profile(*external: Any, save: str = "") -> Profiling:
+    """Runs torch.profiler over the program inside a `with`, and finds from the data flow what every
+    tensor was: no hooks, and nothing needs to be named.
+
+    Give it models and optimizers whose parameters are no plain tensors (DTensors of FSDP2), or that
+    the block does not use. `save` keeps the tape in a file.
+
+        with tidemark.profile() as profiling:
+            train_one_step()
+        print(profiling.report())
+    """
+    from tidemark.profiling import Profiling
+
+    return Profiling(*external, save=save)
 
 
 def track(
@@ -53,5 +71,5 @@ def track(
 # Type checkers read the imports above; they cannot follow a list that is computed.
 if not TYPE_CHECKING:
     _bound = {name for name in dir(_engine) if not name.startswith("_")}
-    _own = {"Estimate", "EstimateError", "__version__", "estimate", "open", "track"}
+    _own = {"Estimate", "EstimateError", "__version__", "estimate", "open", "profile", "track"}
     __all__ = sorted(_bound - set(_graphs.__all__) | _own)

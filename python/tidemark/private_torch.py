@@ -49,6 +49,7 @@ _REFUSED = "refused"
 _NOT_FOLLOWED = "of models that FSDP2 shards nothing more is tracked, and it is said why"
 _NOT_SHARDED = "a warning; memory of sharded parameters is not told from other memory"
 _RECORDING = {"parts": ("recording",)}
+_PROFILE = {"parts": ("memory_profiler",)}
 _BOTH = {"parts": ("recording", "estimation")}
 TABLE: tuple[Private, ...] = (
     # Python, looked up when the recorder is loaded.
@@ -89,6 +90,12 @@ TABLE: tuple[Private, ...] = (
     _row("torch.cuda", "_lazy_call", AT_LOAD, _REFUSED, **_RECORDING),
     _row("torch._subclasses", "FakeTensor", AT_LOAD, _REFUSED, parts=("memory_estimator",)),
     _row("torch.utils._ordered_set", "OrderedSet", AT_LOAD, _REFUSED, parts=("memory_estimator",)),
+    _row("torch._C._profiler",
+         "_EventType _ExtraFields_Allocation _ProfilerEvent _TensorMetadata RecordScope", AT_LOAD,
+         _REFUSED, **_PROFILE),
+    _row("torch._C._profiler._EventType", "TorchOp", AT_LOAD, _REFUSED, **_PROFILE),
+    _row("torch._C", "_jit_get_schemas_for_operator FunctionSchema", AT_LOAD, _REFUSED, **_PROFILE),
+    _row("torch.profiler", "_memory_profiler", AT_LOAD, _REFUSED, **_PROFILE),
     # Python, looked up when the program has loaded it.
     _row("torch.distributed.fsdp._fully_shard._fsdp_param.FSDPParam",
          "to_sharded_dtensor reset_sharded_param init_unsharded_param to_sharded_post_forward "
@@ -179,6 +186,9 @@ TABLE: tuple[Private, ...] = (
     _row("c10d", "Timer TimerRegistry Work ProcessGroup FakeProcessGroup ReduceOp AllreduceOptions "
          "AllreduceCoalescedOptions AllgatherOptions AllToAllOptions BroadcastOptions GatherOptions "
          "ReduceOptions ReduceScatterOptions ScatterOptions resolve_process_group", AT_BUILD, _REFUSED),
+    # C++: finished profiles, and what operators take.
+    _row("torch::profiler::impl", "EventType ExtraFields Result", AT_BUILD, _REFUSED),
+    _row("torch::jit", "getAllOperatorsFor", AT_BUILD, _REFUSED),
     # C++: tensors, and how Python holds them.
     _row("at::Tensor", "unsafeGetTensorImpl unsafeGetStorageImpl", AT_BUILD, _REFUSED),
     _row("c10::StorageImpl", "set_data_ptr_noswap _mutable_data_ptr_no_checks", AT_BUILD, _REFUSED),

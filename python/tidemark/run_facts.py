@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import sysconfig
 import traceback
@@ -97,6 +98,12 @@ def _is_machinery(file: str) -> bool:
     if file.startswith(("<", *ours)):
         return True
     return file.startswith(sysconfig.get_path("stdlib")) and "-packages" not in file
+
+
+def place_among_ranks() -> tuple[int, int]:
+    """Rank and world size, as torchrun tells them."""
+    rank, size = os.environ.get("RANK", ""), os.environ.get("WORLD_SIZE", "")
+    return int(rank) if rank.isdecimal() else 0, int(size) if size.isdecimal() else 1
 
 
 def start_facts(kind: str, rank: int, world_size: int) -> dict[str, object]:

@@ -27,7 +27,7 @@ def parts_of(tensor: torch.Tensor) -> list[torch.Tensor]:
     if tensor.layout == torch.strided:
         return [tensor]
     if tensor.layout == torch.sparse_coo:
-        return [tensor._indices(), tensor._values()]
+        return [torch.Tensor._indices(tensor), torch.Tensor._values(tensor)]
     if tensor.layout in _COMPRESSED_ROWS:
         return [tensor.crow_indices(), tensor.col_indices(), tensor.values()]
     if tensor.layout in _COMPRESSED_COLUMNS:

@@ -35,6 +35,7 @@ std::vector<Property> scopes_properties();
 std::vector<Property> lifetimes_properties();
 std::vector<Property> diff_properties();
 std::vector<Property> live_properties();
+std::vector<Property> dataflow_properties();
 std::vector<Property> graph_properties();
 
 }  // namespace tidemark::test

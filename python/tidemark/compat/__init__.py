@@ -20,15 +20,33 @@ if TYPE_CHECKING:
         get_fwd_bwd_interactions,
         get_peak_memory,
     )
+    from tidemark.compat.memory_profiler import (
+        CategoryDict,
+        DataFlowGraph,
+        MemoryProfile,
+        MemoryProfileTimeline,
+        OpTree,
+        SchemaMatcher,
+        SizeMap,
+        TensorKey,
+    )
     from tidemark.compat.mod_tracker import ModTracker
 
 __all__ = [
+    "CategoryDict",
+    "DataFlowGraph",
     "FSDPMemTracker",
     "GraphAliasTracker",
     "MemTracker",
+    "MemoryProfile",
+    "MemoryProfileTimeline",
     "MemoryTracker",
     "ModTracker",
+    "OpTree",
+    "SchemaMatcher",
+    "SizeMap",
     "StorageKey",
+    "TensorKey",
     "build_memory_profile",
     "device_filter",
     "get_fwd_bwd_interactions",
@@ -40,6 +58,19 @@ _HOMES = {  # others: memory_estimator
     "MemTracker": "mem_tracker",
     "ModTracker": "mod_tracker",
 }
+_HOMES |= dict.fromkeys(
+    (
+        "CategoryDict",
+        "DataFlowGraph",
+        "MemoryProfile",
+        "MemoryProfileTimeline",
+        "OpTree",
+        "SchemaMatcher",
+        "SizeMap",
+        "TensorKey",
+    ),
+    "memory_profiler",
+)
 
 
 def __getattr__(name: str) -> Any:

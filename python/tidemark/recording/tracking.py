@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable
@@ -22,7 +21,14 @@ from tidemark.recording.follower import FollowedModule, Follower
 from tidemark.recording.out_of_memory import report_out_of_memory, told_by_gpu
 from tidemark.recording.own_folder import OwnFolder
 from tidemark.recording.telling import warn
-from tidemark.run_facts import end_facts, ending_of, gpu_facts, start_facts, write_meta
+from tidemark.run_facts import (
+    end_facts,
+    ending_of,
+    gpu_facts,
+    place_among_ranks,
+    start_facts,
+    write_meta,
+)
 from tidemark.tape_saving import check_can_save, is_text, of_rank, open_whole, told
 from tidemark.user_script import StepsDone
 
@@ -204,12 +210,6 @@ class Tracking:
 
 def warn_user(problem: str) -> None:
     warn(f"tidemark: {problem}", stacklevel=5)
-
-
-def place_among_ranks() -> tuple[int, int]:
-    """Rank and world size, as torchrun tells them."""
-    rank, size = os.environ.get("RANK", ""), os.environ.get("WORLD_SIZE", "")
-    return int(rank) if rank.isdecimal() else 0, int(size) if size.isdecimal() else 1
 
 
 def real_gpu_facts(is_heard: bool) -> dict[str, object]:

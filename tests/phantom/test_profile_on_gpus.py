@@ -1,0 +1,37 @@
+"""`tidemark.profile` of a training step on a virtual GPU: bytes by hand."""
+
+from typing import Any
+
+import pytest
+import torch
+
+import tidemark
+
+MIB = 1 << 20
+
+
+def test_a_profiled_step_on_a_virtual_gpu(gpus: Any) -> None:
+    model = torch.nn.Linear(1024, 1024, bias=False, device="cuda")
+    optimizer = torch.optim.Adam(model.parameters())
+    with tidemark.profile() as profiling:
+        model(torch.rand(8, 1024, device="cuda")).sum().backward()
+        optimizer.step()
+    peak = next(d for d in profiling.tape.peak().devices if d.device == "cuda:0")
+    # The weight, its gradient, two moments, and what the step divides by.
+    by_category = {category.name: size for category, size in peak.categories.items()}
+    assert by_category["Parameter"] == by_category["Gradient"] == 4 * MIB
+    assert by_category["OptimizerState"] // MIB == 8
+    assert 20 * MIB <= peak.allocated_bytes < 20.1 * MIB
+    assert "meta" not in profiling.tape.devices
+    assert "cuda:0" in profiling.report()
+
+
+def test_a_profile_is_entered_once_and_read_afterwards(gpus: Any) -> None:
+    profiling = tidemark.profile()
+    with profiling:
+        with pytest.raises(RuntimeError, match="leave its block"):
+            profiling.tape
+        torch.ones(5, device="cuda")
+    assert len(profiling.tape) > 0
+    with pytest.raises(RuntimeError, match="make a new one"):
+        profiling.__enter__()
