@@ -19,6 +19,7 @@ using Bindings = std::map<std::string, std::int64_t, std::less<>>;
 struct InputOptions {
   Progress progress;
   Bindings dimensions;
+  bool salvage = false;  // read a damaged trace up to the damage
 };
 
 struct Reader {
