@@ -5,6 +5,7 @@
 #include <array>
 
 #include "tidemark/engine/base/error.h"
+#include "tidemark/readers/chakra/execution_trace.h"
 #include "tidemark/readers/kineto/profiler_trace.h"
 #include "tidemark/readers/naming.h"
 #include "tidemark/readers/pt2/exported_model.h"
