@@ -6,6 +6,7 @@
 #include "tidemark/engine/base/error.h"
 #include "tidemark/engine/tape/builder.h"
 #include "tidemark/readers/chakra/node_walk.h"
+#include "tidemark/readers/device_order.h"
 
 namespace tidemark::chakra {
 namespace {
@@ -93,7 +94,7 @@ class Writer {
  public:
   Writer(const ExecutionNodes& trace, std::vector<Life> lives)
       : trace_(trace), lives_(std::move(lives)), storages_(lives_.size()) {
-    for (const std::string& name : trace.devices) devices_.push_back(builder_.tables().device(name));
+    devices_ = add_devices(builder_.tables(), trace.devices);
     births_ = sorted(&Life::birth);
     deaths_ = sorted(&Life::death);
   }
@@ -147,13 +148,23 @@ class Writer {
   }
 
   bool is_operator(const Node& node) const {
-    return trace_.names[node.name].find("::") != std::string_view::npos;
+    const std::string_view name = trace_.names[node.name];
+    return name.find("::") != std::string_view::npos && !name.starts_with("autograd::engine::");
+  }
+  bool is_named(const Node& node, std::string_view beginning) const {
+    return trace_.names[node.name].starts_with(beginning);
+  }
+
+  void set_phase(Phase phase) {
+    if (builder_.phase() != phase) builder_.set_phase(phase);
   }
 
   void begin(const Node& node) {
-    if (node.scope == kBackwardScope) builder_.set_phase(Phase::Backward);
-    else if (node.sequence >= 0 && builder_.phase() == Phase::Other)
-      builder_.set_phase(Phase::Forward);
+    if (node.scope == kBackwardScope) ++backward_;
+    if (is_named(node, "ProfilerStep#")) builder_.begin_step();
+    if (is_named(node, "Optimizer.step#")) set_phase(Phase::Optimizer);
+    else if (backward_ > 0) set_phase(Phase::Backward);
+    else if (node.sequence >= 0 && builder_.phase() != Phase::Optimizer) set_phase(Phase::Forward);
     if (outermost_ || !is_operator(node)) return;
     outermost_ = &node;
     place_.call = builder_.tables().call(trace_.names[node.name]);
@@ -161,6 +172,8 @@ class Writer {
   }
 
   void end(const Node& node) {
+    if (node.scope == kBackwardScope) --backward_;
+    if (is_named(node, "Optimizer.step#")) set_phase(Phase::Other);
     if (outermost_ != &node) return;
     builder_.end_call(place_.call, place_);
     place_ = {};
@@ -176,6 +189,7 @@ class Writer {
   TapeBuilder builder_;
   Place place_;
   const Node* outermost_ = nullptr;
+  int backward_ = 0;  // open nodes of the backward pass
 };
 
 }  // namespace

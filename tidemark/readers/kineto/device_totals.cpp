@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "tidemark/engine/base/rounding.h"
 #include "tidemark/engine/base/saturating.h"
 
 namespace tidemark::kineto {
@@ -19,6 +20,31 @@ void DeviceTotals::begin(const MemoryRow& first) {
   if (earlier_bytes_ == 0) return;
   diagnose("allocated-before", Severity::Note, first,
            "what was allocated when the trace began is one storage of category Unknown");
+}
+
+StorageId DeviceTotals::add_earlier(const EarlierStorage& storage) {
+  const Device& device = builder_.tables().devices()[device_.value];
+  const std::int64_t bytes = rounded_up(storage.bytes, device.granularity);
+  if (bytes <= 0 || bytes > earlier_bytes_) return {};
+  set_earlier(earlier_bytes_ - bytes, {});
+  seen_ += bytes;
+  const StorageId told = builder_.alloc(device_, storage.bytes, storage.category);
+  told_apart_.push_back({told, bytes, storage.last_use_ns});
+  return told;
+}
+
+// Nobody knows the addresses of earlier storages: the first of that size that is used no more.
+bool DeviceTotals::free_earlier(const MemoryRow& row, const Place& place) {
+  const auto found =
+      std::find_if(told_apart_.begin(), told_apart_.end(), [&](const EarlierLife& one) {
+        return one.bytes == -row.bytes && one.last_use_ns <= row.time_ns;
+      });
+  if (found == told_apart_.end()) return false;
+  builder_.free(found->storage, place);
+  builder_.set_time(row.time_ns);
+  seen_ -= found->bytes;
+  told_apart_.erase(found);
+  return true;
 }
 
 void DeviceTotals::set_earlier(std::int64_t bytes, const Place& place) {
@@ -86,7 +112,7 @@ StorageId DeviceTotals::death(const MemoryRow& row, const Place& place) {
     builder_.set_time(row.time_ns);
     seen_ -= found->second.bytes;
     alive_.erase(found);
-  } else if (row.allocated == kNoTotal || earlier_bytes_ == 0) {
+  } else if (!free_earlier(row, place) && (row.allocated == kNoTotal || earlier_bytes_ == 0)) {
     diagnose("free-unknown", Severity::Note, row, "memory is freed that the trace did not count");
   }
   settle(row, place);

@@ -1,7 +1,7 @@
 // Births and deaths on one device, such that what is live always adds up to the trace's own total.
 //
 // A trace begins in the middle of a process. What is allocated then is one storage of which only
-// the size is known; it changes where the trace shows less, or more, than its totals say:
+// the size is known, unless somebody knows more of it; it changes where the trace shows less, or more, than its totals say:
 //
 //   total 10 at the first event, of 2 bytes:  8 were there before
 //   free of 3 bytes at an unknown address:    5 of them are left
@@ -10,7 +10,7 @@
 #include <unordered_map>
 
 #include "tidemark/engine/tape/builder.h"
-#include "tidemark/readers/kineto/trace_rows.h"
+#include "tidemark/readers/kineto/storage_labels.h"
 
 namespace tidemark::kineto {
 
@@ -20,6 +20,9 @@ class DeviceTotals {
 
   // Writes what was there before the first event of the device.
   void begin(const MemoryRow& first);
+  // Tells one storage of what was there before from the rest, where the rest is large enough.
+  // Returns it, or none.
+  StorageId add_earlier(const EarlierStorage& storage);
   // Writes a birth or a death. Returns the storage it is of; none for what was there before.
   StorageId add(const MemoryRow& row, Category category, const Place& place);
 
@@ -28,6 +31,12 @@ class DeviceTotals {
     StorageId storage;
     std::int64_t bytes = 0;
   };
+  struct EarlierLife {
+    StorageId storage;
+    std::int64_t bytes = 0;  // as the allocator rounds them
+    std::int64_t last_use_ns = 0;
+  };
+  bool free_earlier(const MemoryRow& row, const Place& place);
   StorageId birth(const MemoryRow& row, Category category, const Place& place);
   StorageId death(const MemoryRow& row, const Place& place);
   void settle(const MemoryRow& row, const Place& place);
@@ -39,7 +48,8 @@ class DeviceTotals {
   TapeBuilder& builder_;
   std::unordered_map<std::uint64_t, Life> alive_;  // by address
   std::int64_t seen_ = 0;                          // their bytes
-  StorageId earlier_;                              // what was there before
+  std::vector<EarlierLife> told_apart_;            // of what was there before
+  StorageId earlier_;                              // the rest of that
   std::int64_t earlier_bytes_ = 0;
   std::int64_t reserved_ = 0;
 };

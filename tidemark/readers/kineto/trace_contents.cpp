@@ -89,8 +89,14 @@ void TraceContents::add_annotation(const EventFields& event) {
 }
 
 DeviceId TraceContents::device_of(const EventFields& event) {
-  const std::int64_t type = *event.device_type;
-  return builder.tables().device(device_name(type, event.device_id.value_or(-1)));
+  const std::string name = device_name(*event.device_type, event.device_id.value_or(-1));
+  const auto found = std::find(devices.begin(), devices.end(), name);
+  const auto row = static_cast<std::size_t>(found - devices.begin());
+  if (found == devices.end()) {
+    if (row == DeviceId::kNone) throw Error(ErrorCode::BadFormat, "more than 255 devices");
+    devices.push_back(name);
+  }
+  return device_numbered(row);
 }
 
 void TraceContents::add_memory(const EventFields& event, std::uint64_t offset) {

@@ -21,6 +21,7 @@ class TraceContents {
   std::vector<Span> spans;
   std::vector<MemoryRow> memory;
   Threads threads;
+  std::vector<std::string> devices;  // MemoryRow::device is a number of these
 
  private:
   void add_span(const EventFields& event, SpanKind kind, std::uint32_t row);

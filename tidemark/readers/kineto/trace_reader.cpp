@@ -1,11 +1,10 @@
-// Feeds the events of a document to the rows of a trace, and makes a tape of these.
+// Feeds the events of a document to the rows of a trace.
 #include "tidemark/readers/kineto/trace_reader.h"
 
 #include <simdjson.h>
 
 #include "tidemark/engine/base/error.h"
 #include "tidemark/readers/json/json_document.h"
-#include "tidemark/readers/kineto/trace_tape.h"
 
 namespace tidemark::kineto {
 namespace {
@@ -39,7 +38,7 @@ class Listener final : public JsonListener {
 
 }  // namespace
 
-Tape read_trace(ByteSource& document, bool salvage) {
+TraceContents read_contents(ByteSource& document, bool salvage) {
   TraceContents contents;
   Listener listener(contents);
   try {
@@ -52,7 +51,7 @@ Tape read_trace(ByteSource& document, bool salvage) {
     contents.builder.diagnose("damaged", Severity::Warning, damage.where(),
                               damage.message() + "; what comes before was read");
   }
-  return tape_of_trace(std::move(contents));
+  return contents;
 }
 
 }  // namespace tidemark::kineto

@@ -1,69 +1,39 @@
-// One walk over spans and memory events in the order of time; ends of spans wait in a heap.
+// Writes a walk through a trace: calls, scopes, phases, steps, births and deaths.
 #include "tidemark/readers/kineto/trace_tape.h"
 
 #include <algorithm>
-#include <queue>
 
 #include "tidemark/engine/base/error.h"
+#include "tidemark/readers/device_order.h"
 #include "tidemark/readers/kineto/device_totals.h"
 #include "tidemark/readers/kineto/thread_stack.h"
+#include "tidemark/readers/kineto/time_walk.h"
 
 namespace tidemark::kineto {
 namespace {
 
-// What begins together begins with the longest: it is around the others.
-bool begins_before(const Span& a, const Span& b) {
-  return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
-}
-
-bool is_before(const MemoryRow& a, const MemoryRow& b) { return a.time_ns < b.time_ns; }
-
-template <class Rows, class Order>
-void sort_stably(Rows& rows, Order order) {
-  if (!std::is_sorted(rows.begin(), rows.end(), order))
-    std::stable_sort(rows.begin(), rows.end(), order);
-}
-
 class Walk {
  public:
-  explicit Walk(TraceContents& trace)
-      : trace_(trace), builder_(trace.builder), threads_(trace.threads.size()) {
-    sort_stably(trace.spans, begins_before);
-    sort_stably(trace.memory, is_before);
-    origin_ns_ = trace.memory.front().time_ns;
-    if (!trace.spans.empty()) origin_ns_ = std::min(origin_ns_, trace.spans.front().start_ns);
+  Walk(TraceContents& trace, const StorageLabels& labels)
+      : trace_(trace), labels_(labels), builder_(trace.builder), threads_(trace.threads.size()) {
+    if (!labels.births.empty()) storages_.resize(trace.memory.size());
   }
 
   void run() {
     begin_devices();
-    auto memory = trace_.memory.begin();
-    for (std::uint32_t i = 0; i < trace_.spans.size(); ++i) {
-      const Span& span = trace_.spans[i];
-      for (; memory != trace_.memory.end() && memory->time_ns < span.start_ns; ++memory)
-        change_memory(*memory);
-      begin(span, i);
-    }
-    for (; memory != trace_.memory.end(); ++memory) change_memory(*memory);
-    end_until(INT64_MAX);
+    walk_in_time(
+        trace_, [&](const Span& span, std::uint32_t number) { begin(span, number); },
+        [&](const MemoryRow& row, std::uint32_t number) { change_memory(row, number); },
+        [&](const Span& span, std::uint32_t number) { finish(span, number); });
   }
 
  private:
-  struct End {
-    std::int64_t time_ns;
-    std::uint32_t span;
-    // The earliest on top; of several at once, the innermost.
-    bool operator<(const End& other) const {
-      return time_ns != other.time_ns ? time_ns > other.time_ns : span < other.span;
-    }
-  };
-
-  std::int64_t time_of(std::int64_t time_ns) const { return time_ns - origin_ns_; }
   ThreadStack& stack_of(std::uint16_t thread) { return threads_[thread]; }
 
   void begin_devices() {
-    std::vector<bool> has_begun(builder_.tables().devices().size());
-    for (std::size_t d = 0; d < has_begun.size(); ++d)
-      devices_.emplace_back(device_numbered(d), builder_);
+    std::vector<bool> has_begun(trace_.devices.size());
+    for (DeviceId device : add_devices(builder_.tables(), trace_.devices))
+      devices_.emplace_back(device, builder_);
     builder_.set_time(0);
     for (const MemoryRow& row : trace_.memory)
       if (!has_begun[row.device.value]) {
@@ -71,35 +41,29 @@ class Walk {
         devices_[row.device.value].begin(row);
         builder_.set_time(0);
       }
-  }
-
-  void end_until(std::int64_t time_ns) {
-    while (!ends_.empty() && ends_.top().time_ns <= time_ns) {
-      const End end = ends_.top();
-      ends_.pop();
-      finish(trace_.spans[end.span], end.span);
+    for (const EarlierStorage& one : labels_.earlier) {
+      earlier_.push_back(devices_[one.device.value].add_earlier(one));
+      builder_.set_time(0);
     }
   }
 
   void set_phase(Phase phase) {
     if (builder_.phase() == phase) return;
-    const std::int64_t now = time_of(now_ns_);
-    builder_.set_time(now);
+    builder_.set_time(now_ns_);
     builder_.set_phase(phase);
-    builder_.set_time(now);
+    builder_.set_time(now_ns_);
   }
 
   void begin(const Span& span, std::uint32_t number) {
-    end_until(span.start_ns);
     now_ns_ = span.start_ns;
+    relabel();
     ThreadStack& stack = stack_of(span.thread);
     OpenSpan open{.span = number, .kind = span.kind, .row = span.row};
-    builder_.set_time(time_of(now_ns_));
+    builder_.set_time(now_ns_);
     if (is_call(span.kind)) begin_call(span, stack, open);
     else if (span.kind == SpanKind::Step) begin_step();
     else begin_scope(span, stack, open);
     stack.push(open);
-    ends_.push({span.end_ns, number});
   }
 
   void begin_step() {
@@ -151,7 +115,7 @@ class Walk {
     ThreadStack& stack = stack_of(span.thread);
     const OpenSpan open = stack.pop(number);
     now_ns_ = span.end_ns;
-    builder_.set_time(time_of(now_ns_));
+    builder_.set_time(now_ns_);
     if (open.is_outermost_call) {
       Place place{.call = CallId(span.row)};
       place.scope = stack.scope();
@@ -165,21 +129,37 @@ class Walk {
     if (builder_.phase() == Phase::Recompute && !stack.in_recompute()) set_phase(Phase::Backward);
   }
 
-  void change_memory(const MemoryRow& row) {
-    end_until(row.time_ns - 1);
+  // Labels that have changed by now.
+  void relabel() {
+    for (; next_label_ < labels_.changes.size() && labels_.changes[next_label_].time_ns <= now_ns_;
+         ++next_label_) {
+      const NewLabel& label = labels_.changes[next_label_];
+      const StorageId storage = label.memory_row != kNoNumber ? storages_[label.memory_row]
+                                                              : earlier_[label.earlier];
+      if (!storage || !builder_.storages()[storage].alive()) continue;
+      builder_.set_time(now_ns_);
+      builder_.relabel(storage, label.category);
+    }
+  }
+
+  void change_memory(const MemoryRow& row, std::uint32_t number) {
     now_ns_ = row.time_ns;
+    relabel();
     const ThreadStack& stack = stack_of(row.thread);
     Place place{.call = stack.call()};
     place.scope = stack.scope();
-    builder_.set_time(time_of(now_ns_));
+    builder_.set_time(now_ns_);
     if (row.is_out_of_memory) return note_failure(row, place);
-    if (row.bytes != 0) devices_[row.device.value].add(row, Category::Unknown, place);
+    if (row.bytes == 0) return;
+    const Category category = storages_.empty() ? Category::Unknown : labels_.births[number];
+    const StorageId storage = devices_[row.device.value].add(row, category, place);
+    if (!storages_.empty()) storages_[number] = storage;
   }
 
   void note_failure(const MemoryRow& row, const Place& place) {
     Tables& tables = builder_.tables();
     if (!tables.meta().contains("oom.device")) {
-      tables.set_meta("oom.device", tables.devices()[row.device.value].name);
+      tables.set_meta("oom.device", trace_.devices[row.device.value]);
       tables.set_meta("oom.wanted_bytes", std::to_string(row.bytes));
       if (row.allocated != kNoTotal)
         tables.set_meta("oom.allocated_bytes", std::to_string(row.allocated));
@@ -189,22 +169,26 @@ class Walk {
   }
 
   TraceContents& trace_;
+  const StorageLabels& labels_;
   TapeBuilder& builder_;
   std::vector<ThreadStack> threads_;
   std::vector<DeviceTotals> devices_;
-  std::priority_queue<End> ends_;
+  std::vector<StorageId> storages_;  // by memory row; empty where no labels are known
+  std::vector<StorageId> earlier_;   // of labels_; none: it is not told apart
+  std::size_t next_label_ = 0;
   std::unordered_map<std::uint32_t, ScopeId> scopes_;    // of names
   std::unordered_map<std::uint32_t, ScopeId> forwards_;  // by autograd's numbers
-  std::int64_t origin_ns_ = 0, now_ns_ = 0;
+  std::int64_t now_ns_ = 0;
 };
 
 }  // namespace
 
-Tape tape_of_trace(TraceContents contents) {
+Tape tape_of_trace(TraceContents contents, const StorageLabels& labels) {
   if (contents.memory.empty())
     throw Error(ErrorCode::BadFormat, "the trace has no memory events", {},
                 "record it with torch.profiler.profile(profile_memory=True)");
-  Walk(contents).run();
+  sort_by_time(contents);
+  Walk(contents, labels).run();
   return contents.builder.finish();
 }
 
