@@ -188,6 +188,10 @@ Tape tape_of_trace(TraceContents contents, const StorageLabels& labels) {
     throw Error(ErrorCode::BadFormat, "the trace has no memory events", {},
                 "record it with torch.profiler.profile(profile_memory=True)");
   sort_by_time(contents);
+  if (labels.births.empty())
+    contents.builder.diagnose("no-tensors", Severity::Note, "trace",
+                              "a profiler's trace names no tensors, so categories are Unknown; an "
+                              "execution trace of the same run (--with) has them");
   Walk(contents, labels).run();
   return contents.builder.finish();
 }
