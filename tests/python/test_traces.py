@@ -95,8 +95,8 @@ def test_totals_of_a_gpus_trace_are_its_own(path):
     tape = tidemark.open(path)
     assert_same_totals(tape, path)
     assert not [d for d in tape.verify() if d.severity != "note"]
-    assert tape.find_peak().devices[0].device == "cuda:0"
-    assert tape.find_peak().devices[0].allocated_bytes == max(told_totals(path)["cuda:0"])
+    peak = tidemark.find_peak(tape).devices[0]
+    assert (peak.device, peak.allocated_bytes) == ("cuda:0", max(told_totals(path)["cuda:0"]))
 
 
 @pytest.mark.parametrize("name", ["conv_modules", "mlp_stack"])
@@ -104,7 +104,7 @@ def test_joining_an_execution_trace_changes_no_total(name):
     path = DATA / f"small_trace_{name}.json.gz"
     tape = tidemark.open(path, execution_trace=DATA / f"et_{name}.json.gz")
     assert_same_totals(tape, path)
-    categories = tape.find_peak().devices[0].categories
+    categories = tidemark.find_peak(tape).devices[0].categories
     assert {Category.Gradient, Category.Activation, Category.OptimizerState} <= set(categories)
 
 
@@ -131,7 +131,7 @@ def test_gradients_and_optimizer_states_have_the_bytes_that_the_program_holds(re
 
 def test_backward_is_the_module_whose_forward_it_is(recorded):
     tape = tidemark.open(recorded[0])
-    scopes = {tape.scope_path(event.scope) for event in tape.events
+    scopes = {event.scope for event in tape.events
               if event.kind == Kind.Alloc and event.phase == tidemark.Phase.Backward}
     assert any(scope.endswith("Linear_3") for scope in scopes), scopes
 
@@ -145,10 +145,8 @@ def test_an_execution_trace_alone_says_that_it_guesses(recorded):
     assert largest == 16 * 48 * 4
 
 
-def test_an_execution_trace_of_another_run_is_refused(recorded):
+def test_what_is_no_execution_trace_is_not_joined(recorded):
     path = recorded[0]
-    other = DATA / "et_mlp_stack.json.gz"
-    tidemark.open(path, execution_trace=other)  # ids begin with 1 in every run: nobody can tell
     with pytest.raises(tidemark.Error, match="no execution trace"):
         tidemark.open(path, execution_trace=path)
 
@@ -158,4 +156,4 @@ def test_ranks_have_answers_in_python(recorded):
     answer = tidemark.find_ranks(tapes, ["here", "there"])
     assert [rank.name for rank in answer.ranks] == ["here", "there"]
     assert answer.worst == max((0, 1), key=lambda i: answer.ranks[i].allocated_bytes)
-    assert "has the highest peak" in answer.text() and json.loads(answer.json())["report"] == "ranks"
+    assert "has the highest peak" in answer.to_text() and answer.to_dict()["report"] == "ranks"

@@ -27,9 +27,9 @@ template <class Options, class Answer>
 Action answering(std::shared_ptr<Question<Options>> asked,
                  Answer (*find)(const Tape&, const Options&)) {
   return [asked, find] {
-    print_answer(answer_for(asked->input,
-                            [&](const Tape& tape) { return find(tape, asked->options); }),
-                 asked->output, asked->input.file);
+    print_answer(
+        answer_for(asked->input, [&](const Tape& tape) { return find(tape, asked->options); }),
+        asked->output, asked->input.file);
     return kOk;
   };
 }

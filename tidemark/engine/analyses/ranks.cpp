@@ -40,9 +40,9 @@ void RanksComparison::note(std::map<std::string, Bytes>& table, const std::strin
 void RanksComparison::add(const std::string& name, const Tape& tape) {
   const PeakAnswer peaks = find_peak(tape, peak_options(options_));
   const bool says_rank = tape.tables().meta().contains("run.rank");
-  ranks_.push_back({.name = name,
-                    .rank = says_rank ? find_run_facts(tape).rank
-                                      : static_cast<std::int64_t>(ranks_.size())});
+  ranks_.push_back(
+      {.name = name,
+       .rank = says_rank ? find_run_facts(tape).rank : static_cast<std::int64_t>(ranks_.size())});
   for (const Diagnostic& d : peaks.diagnostics.all())
     diagnostics_.add(d.code, d.severity, name + ", " + d.where, d.message, d.count);
   if (peaks.devices.empty()) return;
@@ -87,10 +87,9 @@ RanksAnswer RanksComparison::answer() const {
                      .scopes = spreads(scopes_, options_.top),
                      .ops = spreads(ops_, options_.top),
                      .diagnostics = diagnostics_};
-  const auto worst =
-      std::max_element(ranks_.begin(), ranks_.end(), [](const RankPeak& a, const RankPeak& b) {
-        return a.allocated_bytes < b.allocated_bytes;
-      });
+  const auto worst = std::max_element(
+      ranks_.begin(), ranks_.end(),
+      [](const RankPeak& a, const RankPeak& b) { return a.allocated_bytes < b.allocated_bytes; });
   if (worst != ranks_.end()) answer.worst = worst - ranks_.begin();
   return answer;
 }

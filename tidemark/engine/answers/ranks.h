@@ -28,8 +28,8 @@ struct Spread {
 };
 
 struct RanksAnswer {
-  std::vector<RankPeak> ranks;  // as they were given
-  std::int64_t worst = -1;      // the place of the highest peak; -1 for no ranks
+  std::vector<RankPeak> ranks;                  // as they were given
+  std::int64_t worst = -1;                      // the place of the highest peak; -1 for no ranks
   std::vector<Spread> categories, scopes, ops;  // only what differs, most first
   Diagnostics diagnostics;
   bool operator==(const RanksAnswer&) const = default;

@@ -27,14 +27,13 @@ void add_ranks(Page& page, const RanksAnswer& answer) {
                {"at step"},
                {"device"},
                {"file"}});
-  const std::int64_t highest =
-      answer.ranks[static_cast<std::size_t>(answer.worst)].allocated_bytes;
+  const std::int64_t highest = answer.ranks[static_cast<std::size_t>(answer.worst)].allocated_bytes;
   std::size_t shown = 0;
   for (const RankPeak& rank : answer.ranks) {
     if (++shown > kMostRanks) break;
     table.add({std::to_string(rank.rank), page.bytes(rank.allocated_bytes),
-               page.bytes(highest - rank.allocated_bytes),
-               stage_words(rank.at.step, rank.at.phase), rank.device, rank.name});
+               page.bytes(highest - rank.allocated_bytes), stage_words(rank.at.step, rank.at.phase),
+               rank.device, rank.name});
   }
   if (answer.ranks.size() > kMostRanks) table.add_omission(answer.ranks.size() - kMostRanks);
   table.draw(page);

@@ -19,8 +19,8 @@ using simdjson::dom::object;
 constexpr std::size_t kMostDimensions = 64;
 
 std::int64_t reach(std::int64_t offset, std::int64_t count, std::int64_t item_bytes) {
-  const std::int64_t items = add_saturating(std::max<std::int64_t>(offset, 0),
-                                            std::max<std::int64_t>(count, 0));
+  const std::int64_t items =
+      add_saturating(std::max<std::int64_t>(offset, 0), std::max<std::int64_t>(count, 0));
   const std::int64_t bytes = std::clamp<std::int64_t>(item_bytes, 1, 1 << 16);
   return items > INT64_MAX / bytes ? INT64_MAX : items * bytes;
 }

@@ -15,8 +15,8 @@ inline constexpr std::uint32_t kNoNumber = UINT32_MAX;
 
 // A tensor as an operator saw it.
 struct TensorUse {
-  std::uint64_t storage = 0;      // the trace's number; used again when an address is
-  std::int64_t reach_bytes = 0;   // from the storage's begin to the tensor's end
+  std::uint64_t storage = 0;     // the trace's number; used again when an address is
+  std::int64_t reach_bytes = 0;  // from the storage's begin to the tensor's end
   std::uint32_t item_bytes = 0;
   std::uint32_t first_size = 0, dimensions = 0;  // of sizes and strides
   DeviceId device;                               // of ExecutionNodes::devices

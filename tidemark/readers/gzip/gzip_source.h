@@ -17,7 +17,8 @@ class GzipSource final : public ByteSource {
   // Throws Error(BadFormat) for damage and Error(Truncated) where the end is missing, with the
   // place in the packed bytes; what was unpacked before has been handed out by then.
   std::size_t read(std::span<std::byte> into) override;
-  // Nobody knows how much it will be: the packed bytes that are left, and at least 1 before the end.
+  // Nobody knows how much it will be: the packed bytes that are left, and at least 1 before the
+  // end.
   std::uint64_t remaining() const override;
 
  private:

@@ -4,7 +4,8 @@
 // returns without having been given it are the same, by size and order:
 //
 //   profiler          begin mm ---- alloc 64 at 7f00 ---- end mm
-//   execution trace   mm(storage 3, storage 4) -> storage 9        so 9 is at 7f00, until it is freed
+//   execution trace   mm(storage 3, storage 4) -> storage 9        so 9 is at 7f00, until it is
+//   freed
 //
 // Numbers of an execution trace are used again when addresses are; the frees of the profiler tell
 // when. A storage that is used and was never born was there before.

@@ -39,8 +39,8 @@ class Labelling {
   static Category corrected(const Life& life, Category category) {
     if (category == Category::Gradient) return category;
     if (life.made == Made::Scratch) return Category::Temporary;
-    const bool is_earlier_state = life.birth == kNone && category == Category::Parameter &&
-                                  !life.is_used_outside_optimizers;
+    const bool is_earlier_state =
+        life.birth == kNone && category == Category::Parameter && !life.is_used_outside_optimizers;
     return life.made == Made::State || is_earlier_state ? Category::OptimizerState : category;
   }
 

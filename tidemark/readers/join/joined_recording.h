@@ -8,8 +8,7 @@ namespace tidemark::join {
 
 // Addresses and tensors of the recording are lives: nothing is used twice.
 dataflow::Recording make_recording(const kineto::TraceContents& trace,
-                                   const chakra::ExecutionNodes& nodes,
-                                   const BoundStorages& bound);
+                                   const chakra::ExecutionNodes& nodes, const BoundStorages& bound);
 
 // The address that a life has in the recording, and back.
 inline std::uint64_t pointer_of_life(std::uint32_t life) { return std::uint64_t{life} + 1; }

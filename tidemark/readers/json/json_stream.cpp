@@ -1,6 +1,7 @@
 // Moves what is not yet read to the front of the window, and fills the rest.
 #include "tidemark/readers/json/json_stream.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "tidemark/readers/json/json_scan.h"
@@ -15,6 +16,9 @@ bool ends_scalar(char c) { return is_blank(c) || c == ',' || c == '}' || c == ']
 
 JsonStream::JsonStream(ByteSource& source, std::size_t window_bytes)
     : source_(source), window_(window_bytes + kPadding) {}
+
+JsonStream::JsonStream(ByteSource& source)
+    : JsonStream(source, std::clamp<std::uint64_t>(source.remaining(), 1 << 12, 1 << 20)) {}
 
 Error JsonStream::error(ErrorCode code, const std::string& message, std::uint64_t offset) {
   return Error(code, message, "byte " + std::to_string(offset),
@@ -68,8 +72,9 @@ std::size_t JsonStream::end_of_scalar() {
     while (end < size_ && !ends_scalar(window_[end])) ++end;
     if (end < size_) break;
     const std::size_t length = end - at_;
-    if (!more(at_)) break;
+    const bool has_more = more(at_);
     end = at_ + length;
+    if (!has_more) break;
   }
   if (end == at_) throw error(ErrorCode::BadFormat, "a value is missing", offset());
   return end;

@@ -19,7 +19,8 @@ class JsonStream {
   static constexpr std::size_t kMostBytes = 256 << 20;
 
   // `source` must outlive it.
-  explicit JsonStream(ByteSource& source, std::size_t window_bytes = 1 << 20);
+  explicit JsonStream(ByteSource& source);
+  JsonStream(ByteSource& source, std::size_t window_bytes);
 
   // The first byte that is no blank, which is not taken; 0 at the end.
   char peek();
@@ -48,9 +49,9 @@ class JsonStream {
 
   ByteSource& source_;
   std::vector<char> window_;
-  std::size_t size_ = 0;        // bytes in the window
-  std::size_t at_ = 0;          // the next of them
-  std::uint64_t passed_ = 0;    // bytes that have left the window
+  std::size_t size_ = 0;      // bytes in the window
+  std::size_t at_ = 0;        // the next of them
+  std::uint64_t passed_ = 0;  // bytes that have left the window
   std::uint64_t value_offset_ = 0;
 };
 

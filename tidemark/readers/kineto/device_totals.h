@@ -1,7 +1,8 @@
 // Births and deaths on one device, such that what is live always adds up to the trace's own total.
 //
 // A trace begins in the middle of a process. What is allocated then is one storage of which only
-// the size is known, unless somebody knows more of it; it changes where the trace shows less, or more, than its totals say:
+// the size is known, unless somebody knows more of it; it changes where the trace shows less, or
+// more, than its totals say:
 //
 //   total 10 at the first event, of 2 bytes:  8 were there before
 //   free of 3 bytes at an unknown address:    5 of them are left

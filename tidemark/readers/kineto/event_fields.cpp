@@ -42,7 +42,15 @@ class Reading {
   }
 
  private:
-  enum Seen : std::uint32_t { kPh = 1, kCat = 2, kName = 4, kTs = 8, kDur = 16, kTid = 32, kArgs = 64 };
+  enum Seen : std::uint32_t {
+    kPh = 1,
+    kCat = 2,
+    kName = 4,
+    kTs = 8,
+    kDur = 16,
+    kTid = 32,
+    kArgs = 64
+  };
 
   void once(std::uint32_t what) {
     if (seen_ & what) throw Twice();
@@ -171,10 +179,9 @@ const EventFields& EventParser::parse(std::string_view text, std::uint64_t offse
         parser_->parser.iterate(text.data(), text.size(), text.size() + JsonStream::kPadding);
     Reading(fields).read(document.get_object());
   } catch (const simdjson::simdjson_error& problem) {
-    throw JsonStream::error(ErrorCode::BadFormat,
-                            std::string("the event that begins here is not as expected: ") +
-                                problem.what(),
-                            offset);
+    throw JsonStream::error(
+        ErrorCode::BadFormat,
+        std::string("the event that begins here is not as expected: ") + problem.what(), offset);
   } catch (const Twice&) {
     throw JsonStream::error(ErrorCode::BadFormat, "the event that begins here says a thing twice",
                             offset);

@@ -22,8 +22,8 @@ enum class EventClass : std::uint8_t {
 // Texts are good until the next event is read.
 struct EventFields {
   EventClass event_class = EventClass::Passed;
-  std::string_view name;         // of a module without "nn.Module: "
-  std::string_view thread;       // as it stands in the file
+  std::string_view name;    // of a module without "nn.Module: "
+  std::string_view thread;  // as it stands in the file
   std::int64_t time_ns = 0, duration_ns = 0;
   // Arguments; nothing where they are missing.
   std::optional<std::int64_t> bytes, total_allocated, total_reserved, device_type, device_id;

@@ -42,8 +42,7 @@ chakra::ExecutionNodes read_companion(const InputOptions& options,
 
 Tape read(const Candidate& file, const InputOptions& options) {
   OpenedDocument document(file, options.progress);
-  if (options.companion.empty())
-    return kineto::read_trace(document.source(), options.salvage);
+  if (options.companion.empty()) return kineto::read_trace(document.source(), options.salvage);
   kineto::TraceContents contents = kineto::read_contents(document.source(), options.salvage);
   kineto::sort_by_time(contents);
   const kineto::StorageLabels labels = naming(options.companion, [&] {

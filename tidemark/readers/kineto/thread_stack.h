@@ -14,7 +14,7 @@ struct OpenSpan {
   SpanKind kind = SpanKind::Operator;
   std::uint32_t row = 0;
   ScopeId scope;  // of modules and regions, and of the engine's nodes that of their forward
-  Phase phase = Phase::Other;     // in which its scope began
+  Phase phase = Phase::Other;      // in which its scope began
   bool is_outermost_call = false;  // it was written as a call of the tape
 };
 

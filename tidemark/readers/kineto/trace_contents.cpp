@@ -13,8 +13,9 @@ namespace {
 
 // PyTorch's numbers of kinds of devices.
 constexpr std::array<std::string_view, 21> kDevices = {
-    "cpu", "cuda",   "mkldnn", "opengl", "opencl", "ideep", "hip", "fpga", "maia", "xla", "vulkan",
-    "metal", "xpu", "mps", "meta", "hpu", "ve", "lazy", "ipu", "mtia", "privateuseone"};
+    "cpu",  "cuda", "mkldnn", "opengl", "opencl", "ideep", "hip",
+    "fpga", "maia", "xla",    "vulkan", "metal",  "xpu",   "mps",
+    "meta", "hpu",  "ve",     "lazy",   "ipu",    "mtia",  "privateuseone"};
 
 std::string device_name(std::int64_t type, std::int64_t number) {
   const bool is_known = type >= 0 && type < static_cast<std::int64_t>(kDevices.size());
@@ -58,15 +59,15 @@ void TraceContents::add_span(const EventFields& event, SpanKind kind, std::uint3
   if (event.duration_ns < 0)
     builder.diagnose("negative-duration", Severity::Warning, std::string(event.name),
                      "an event ends before it begins; it is taken to end at once");
-  spans.push_back({.start_ns = event.time_ns,
-                   .end_ns = add_saturating(event.time_ns, std::max<std::int64_t>(
-                                                               0, event.duration_ns)),
-                   .row = row,
-                   .sequence = number_of(event.sequence),
-                   .record = number_of(event.record),
-                   .thread = threads.number(event.thread),
-                   .kind = kind,
-                   .has_forward = event.forward_thread.value_or(0) > 0});
+  spans.push_back(
+      {.start_ns = event.time_ns,
+       .end_ns = add_saturating(event.time_ns, std::max<std::int64_t>(0, event.duration_ns)),
+       .row = row,
+       .sequence = number_of(event.sequence),
+       .record = number_of(event.record),
+       .thread = threads.number(event.thread),
+       .kind = kind,
+       .has_forward = event.forward_thread.value_or(0) > 0});
 }
 
 void TraceContents::add_operator(const EventFields& event) {
@@ -75,9 +76,9 @@ void TraceContents::add_operator(const EventFields& event) {
   if (call_text_.size() > kMaxNameBytes) call_text_.assign(event.name.substr(0, kMaxNameBytes));
   const std::size_t row = call_texts_.intern(call_text_).value;
   if (row == calls_.size())
-    calls_.push_back({builder.tables().call(event.name,
-                                            signature_of(event.input_dims, event.input_types)),
-                      kind_of_call(event.name)});
+    calls_.push_back(
+        {builder.tables().call(event.name, signature_of(event.input_dims, event.input_types)),
+         kind_of_call(event.name)});
   add_span(event, calls_[row].kind, calls_[row].call.value);
 }
 

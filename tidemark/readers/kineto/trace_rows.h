@@ -27,12 +27,12 @@ inline constexpr std::uint32_t kNoNumber = UINT32_MAX;
 
 struct Span {
   std::int64_t start_ns = 0, end_ns = 0;
-  std::uint32_t row = 0;                 // a CallId, or a StringId of the tables
-  std::uint32_t sequence = kNoNumber;    // autograd's number, its lower 32 bits
-  std::uint32_t record = kNoNumber;      // the record function's id: the join to other traces
+  std::uint32_t row = 0;               // a CallId, or a StringId of the tables
+  std::uint32_t sequence = kNoNumber;  // autograd's number, its lower 32 bits
+  std::uint32_t record = kNoNumber;    // the record function's id: the join to other traces
   std::uint16_t thread = 0;
   SpanKind kind = SpanKind::Operator;
-  bool has_forward = false;              // it names the thread of its forward: so it is backward
+  bool has_forward = false;  // it names the thread of its forward: so it is backward
 };
 
 // Totals of traces that do not tell them.

@@ -134,8 +134,8 @@ class Walk {
     for (; next_label_ < labels_.changes.size() && labels_.changes[next_label_].time_ns <= now_ns_;
          ++next_label_) {
       const NewLabel& label = labels_.changes[next_label_];
-      const StorageId storage = label.memory_row != kNoNumber ? storages_[label.memory_row]
-                                                              : earlier_[label.earlier];
+      const StorageId storage =
+          label.memory_row != kNoNumber ? storages_[label.memory_row] : earlier_[label.earlier];
       if (!storage || !builder_.storages()[storage].alive()) continue;
       builder_.set_time(now_ns_);
       builder_.relabel(storage, label.category);
