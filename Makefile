@@ -13,7 +13,7 @@ WERROR ?= OFF
 FUZZ_SECONDS ?= 30
 
 SYSTEM_PACKAGES := g++ cmake ninja-build python3-dev python3-venv \
-  libcli11-dev libfmt-dev libzstd-dev libsimdjson-dev libzip-dev
+  libcli11-dev libfmt-dev libzstd-dev libsimdjson-dev libzip-dev zlib1g-dev
 TEST_PACKAGES := git clang clang-format libclang-rt-14-dev libgtest-dev
 STYLE_PACKAGES := git clang clang-format clang-tidy libgtest-dev
 SOURCES := $(shell find tidemark python cmake -type f -not -name '*.pyc') \

@@ -15,6 +15,7 @@
   X(lifetimes)                        \
   X(leaks)                            \
   X(diff)                             \
+  X(ranks)                            \
   X(verdict)                          \
   X(overview)
 

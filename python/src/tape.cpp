@@ -21,7 +21,13 @@ namespace {
 
 using Release = py::call_guard<py::gil_scoped_release>;
 
-Tape open(const std::filesystem::path& path) { return open_file(path.string()); }
+Tape open(const std::filesystem::path& path,
+          const std::optional<std::filesystem::path>& execution_trace, bool salvage) {
+  InputOptions options;
+  options.salvage = salvage;
+  if (execution_trace) options.companion = execution_trace->string();
+  return open_file(path.string(), options);
+}
 
 Tape read_bytes(std::string_view bytes, const std::string& name) {
   OpenOptions options;
@@ -68,9 +74,9 @@ std::string describe(const Tape& tape) {
 }  // namespace
 
 void bind_tape(py::module_& module, TapeClass& tape) {
-  module.def(
-      "_open_file", &open, py::arg("path"), Release(),
-      "Opens a tape, text or binary, or an exported model. Error says what other files are.");
+  module.def("_open_file", &open, py::arg("path"), py::kw_only(),
+             py::arg("execution_trace") = py::none(), py::arg("salvage") = false, Release(),
+             "Opens a tape, an exported model or a trace. Error says what other files are.");
   module.def("read_text", &read_tape_text, py::arg("text"), py::arg("name") = "text", Release(),
              "Reads the text form of a tape; errors name the line and the column.");
   module.def("read_bytes", &read_bytes, py::arg("data"), py::arg("name") = "bytes",

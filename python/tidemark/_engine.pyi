@@ -552,6 +552,29 @@ class DiffAnswer(_Answer):
     devices: Final[list[DeviceDiff]]
     diagnostics: Final[Diagnostics]
 
+class RankPeak(_Value):
+    name: Final[str]
+    rank: Final[int]
+    device: Final[str]
+    allocated_bytes: Final[int]
+    at: Final[When]
+    categories: Final[dict[Category, int]]
+
+class Spread(_Value):
+    name: Final[str]
+    least: Final[int]
+    most: Final[int]
+    least_rank: Final[int]
+    most_rank: Final[int]
+
+class RanksAnswer(_Answer):
+    ranks: Final[list[RankPeak]]
+    worst: Final[int]
+    categories: Final[list[Spread]]
+    scopes: Final[list[Spread]]
+    ops: Final[list[Spread]]
+    diagnostics: Final[Diagnostics]
+
 class GpuFacts(_Value):
     name: Final[str]
     memory_bytes: Final[int]
@@ -622,7 +645,9 @@ class Overview(_Answer):
     timeline: Final[TimelineAnswer]
     diagnostics: Final[Diagnostics]
 
-def _open_file(path: _Path) -> Tape: ...
+def _open_file(
+    path: _Path, *, execution_trace: _Path | None = None, salvage: bool = False
+) -> Tape: ...
 def read_bytes(data: bytes, name: str = "bytes") -> Tape: ...
 def read_text(text: str, name: str = "text") -> Tape: ...
 def format_bytes(bytes: int) -> str: ...
@@ -664,6 +689,14 @@ def find_diff(
     device: str | None = None,
     step: int | None = None,
 ) -> DiffAnswer: ...
+def find_ranks(
+    tapes: list[Tape],
+    names: list[str] = ...,
+    *,
+    top: int = 10,
+    device: str | None = None,
+    step: int | None = None,
+) -> RanksAnswer: ...
 def find_overview(
     tape: Tape,
     *,

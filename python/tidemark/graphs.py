@@ -76,10 +76,19 @@ def _trained_by(graph: torch.fx.Graph) -> set[str]:
     return {str(one.grad_of) for one in described or () if hasattr(one, "grad_of")}
 
 
-def open_any(source: str | os.PathLike[str] | Any) -> Tape:
-    """tidemark.open: the tape of a file, or of a graph that is not yet run."""
+def open_any(
+    source: str | os.PathLike[str] | Any,
+    *,
+    execution_trace: str | os.PathLike[str] | None = None,
+    salvage: bool = False,
+) -> Tape:
+    """tidemark.open: the tape of a file, or of a graph that is not yet run.
+
+    A trace of PyTorch's profiler knows its tensors by an `execution_trace` of the same run; with
+    `salvage` a damaged one is read up to the damage.
+    """
     if isinstance(source, str | os.PathLike):
-        return _open_file(source)
+        return _open_file(source, execution_trace=execution_trace, salvage=salvage)
     if isinstance(source, Graph):
         return source.accounts().tape()
     if hasattr(source, "graph") or hasattr(source, "nodes"):

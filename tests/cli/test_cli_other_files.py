@@ -14,7 +14,6 @@ MODEL = Path(__file__).resolve().parents[1] / "fuzz" / "pt2_seeds" / "small.pt2"
 
 SEGMENT = {"device": 0, "address": 1 << 46, "total_size": 2 << 20, "segment_type": "large"}
 SNAPSHOT = {"segments": [SEGMENT], "device_traces": [[]], "allocator_settings": {}}
-TRACE = '{\n  "schemaVersion": 1,\n  "deviceProperties": [],\n  "traceEvents": [\n'
 HEAD = json.dumps({"w": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}).encode()
 
 
@@ -51,13 +50,6 @@ OTHERS = {
                           "a PyTorch memory snapshot", RECORD),
     "a snapshot of torch.save": ("s.pt", zipped(data_pkl=pickle.dumps(SNAPSHOT, 2)),
                                  "a PyTorch memory snapshot", RECORD),
-    "a trace": ("t.json", TRACE.encode(), "a trace of PyTorch's profiler", RECORD),
-    "a trace as a list": ("t.json", b'[{"ph": "X", "ts": 1}]', "a trace of PyTorch's profiler",
-                          RECORD),
-    "a packed trace": ("t.pt.trace.json.gz", b"\x1f\x8b\x08\0", "a trace of PyTorch's profiler",
-                       RECORD),
-    "an execution trace": ("et.json", b'{"schema": "1.1.1-chakra.0.0.4", "pid": 1}',
-                           "a PyTorch execution trace", RECORD),
     "a checkpoint": ("c.pt", zipped(data_pkl=pickle.dumps({"segments.weight": 1}, 2), version="3"),
                      "a checkpoint of torch.save", "tidemark estimate SCRIPT"),
     "an old checkpoint": ("c.pt", pickle.dumps(0x1950A86A20F9469CFC6C, 2) + b"\x80\x02}.",

@@ -10,12 +10,17 @@ if [ ! -f "$build/build.ninja" ]; then
   cmake --preset sanitize -B "$build" > /dev/null
 fi
 targets="text file recognition"
-if ninja -C "$build" -t targets all | grep -q "fuzz_pt2:"; then targets="$targets pt2"; fi
+for target in pt2 trace execution; do
+  if ninja -C "$build" -t targets all | grep -q "fuzz_$target:"; then targets="$targets $target"; fi
+done
 ninja -C "$build" -j "${JOBS:-2}" $(printf 'fuzz_%s ' $targets) make_seeds
 
 seeds=$build/seeds
-mkdir -p "$seeds/pt2" "$seeds/recognition"
-cp tests/fuzz/pt2_seeds/* "$seeds/pt2"
+mkdir -p "$seeds/recognition"
+for target in pt2 trace execution; do
+  mkdir -p "$seeds/$target"
+  cp "tests/fuzz/${target}_seeds/"* "$seeds/$target"
+done
 cp tests/fuzz/pt2_seeds/* tests/fuzz/recognition_seeds/* "$seeds/recognition"
 find tests/cases -name '*.case' -exec "$build/tests/fuzz/make_seeds" "$seeds" {} +
 

@@ -6,9 +6,12 @@
 
 namespace tidemark::cli {
 
-Tape open_input(const std::string& path, const Bindings& dimensions) {
-  ProgressLine line(path);
-  return open_file(path, {.progress = {&ProgressLine::note, &line}, .dimensions = dimensions});
+Tape open_input(const Input& input) {
+  ProgressLine line(input.file);
+  return open_file(input.file, {.progress = {&ProgressLine::note, &line},
+                                .dimensions = input.dimensions,
+                                .salvage = input.salvage,
+                                .companion = input.companion});
 }
 
 }  // namespace tidemark::cli

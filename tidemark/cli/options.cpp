@@ -54,12 +54,53 @@ void add_step(CLI::App& parser, std::optional<std::int64_t>& step) {
       ->check(check_count);
 }
 
+constexpr const char* kFile =
+    "a tape, text or binary, an exported model (.pt2), or a trace of PyTorch's profiler";
+
+void add_bind(CLI::App& parser, Bindings& dimensions) {
+  parser
+      .add_option_function<std::vector<std::string>>(
+          "--bind",
+          [&dimensions](const std::vector<std::string>& all) {
+            for (const std::string& text : all) {
+              const std::size_t equals = text.find('=');
+              const auto value = whole_number<std::int64_t>(text.substr(equals + 1));
+              dimensions[text.substr(0, equals)] = *value;
+            }
+          },
+          "a size of an exported model that is not fixed, as in batch=32")
+      ->type_name("NAME=N")
+      ->check(check_binding);
+}
+
 }  // namespace
 
-void add_file(CLI::App& parser, std::string& path) {
-  parser.add_option("FILE", path, "a tape, text or binary, or an exported model (.pt2)")
+void add_trace_flags(CLI::App& parser, Input& input) {
+  add_text(parser, "--with", "FILE",
+           "an execution trace of the same run, to know the tensors of a profiler's trace",
+           [&input](const std::string& path) { input.companion = path; });
+  parser.add_flag("--salvage", input.salvage, "read a damaged trace up to the damage");
+}
+
+void add_input(CLI::App& parser, Input& input) {
+  parser.add_option("FILE", input.file, kFile)->required()->type_name("");
+  add_bind(parser, input.dimensions);
+  add_trace_flags(parser, input);
+}
+
+void add_inputs(CLI::App& parser, Input& input, std::vector<std::string>& more) {
+  parser
+      .add_option_function<std::vector<std::string>>(
+          "FILE",
+          [&input, &more](const std::vector<std::string>& all) {
+            input.file = all.front();
+            more.assign(all.begin() + 1, all.end());
+          },
+          std::string(kFile) + "; several are the ranks of a job")
       ->required()
       ->type_name("");
+  add_bind(parser, input.dimensions);
+  add_trace_flags(parser, input);
 }
 
 void add_json(CLI::App& parser, Output& output) {
@@ -81,22 +122,6 @@ void add_device(CLI::App& parser, std::optional<std::string>& device) {
 void add_selection(CLI::App& parser, Selection& selection) {
   add_device(parser, selection.device);
   add_step(parser, selection.step);
-}
-
-void add_bind(CLI::App& parser, std::map<std::string, std::int64_t, std::less<>>& dimensions) {
-  parser
-      .add_option_function<std::vector<std::string>>(
-          "--bind",
-          [&dimensions](const std::vector<std::string>& all) {
-            for (const std::string& text : all) {
-              const std::size_t equals = text.find('=');
-              const auto value = whole_number<std::int64_t>(text.substr(equals + 1));
-              dimensions[text.substr(0, equals)] = *value;
-            }
-          },
-          "a size of an exported model that is not fixed, as in batch=32")
-      ->type_name("NAME=N")
-      ->check(check_binding);
 }
 
 CLI::Option* add_count(CLI::App& parser, const char* flag, std::size_t& count,

@@ -3,10 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "tidemark/cli/input.h"
 #include "tidemark/engine/analyses/selection.h"
 #include "tidemark/engine/base/units.h"
 #include "tidemark/engine/reports/text.h"
@@ -26,7 +27,12 @@ struct Output {
   std::size_t rows = 0;  // of the lists in a report; 0: as many as the detail has
 };
 
-void add_file(CLI::App& parser, std::string& path);
+// FILE, and --bind, --with and --salvage for files of some kinds.
+void add_input(CLI::App& parser, Input& input);
+// FILE as often as there are files; the first is the input's, the others go to `more`.
+void add_inputs(CLI::App& parser, Input& input, std::vector<std::string>& more);
+// --with and --salvage alone.
+void add_trace_flags(CLI::App& parser, Input& input);
 void add_json(CLI::App& parser, Output& output);
 void add_output(CLI::App& parser, Output& output);  // --json and --units
 void add_device(CLI::App& parser, std::optional<std::string>& device);
@@ -34,8 +40,6 @@ void add_selection(CLI::App& parser, Selection& selection);  // --device and --s
 CLI::Option* add_top(CLI::App& parser, std::size_t& top, const char* of_what);
 CLI::Option* add_depth(CLI::App& parser, std::size_t& depth);
 void add_full(CLI::App& parser, Output& output);
-// --bind NAME=VALUE, as often as there are dimensions.
-void add_bind(CLI::App& parser, std::map<std::string, std::int64_t, std::less<>>& dimensions);
 // A whole number from 0 up; anything else is refused by name.
 CLI::Option* add_count(CLI::App& parser, const char* flag, std::size_t& count,
                        const std::string& help);

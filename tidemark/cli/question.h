@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "tidemark/cli/input.h"
 #include "tidemark/cli/print.h"
@@ -13,8 +12,7 @@ namespace tidemark::cli {
 // What the command line fills in; shared between the parser and the action that follows it.
 template <class Options>
 struct Question {
-  std::string file;
-  Bindings dimensions;  // of an exported model
+  Input input;
   Options options;
   Output output;
 };
@@ -29,10 +27,9 @@ template <class Options, class Answer>
 Action answering(std::shared_ptr<Question<Options>> asked,
                  Answer (*find)(const Tape&, const Options&)) {
   return [asked, find] {
-    print_answer(answer_for(
-                     asked->file, [&](const Tape& tape) { return find(tape, asked->options); },
-                     asked->dimensions),
-                 asked->output, asked->file);
+    print_answer(
+        answer_for(asked->input, [&](const Tape& tape) { return find(tape, asked->options); }),
+        asked->output, asked->input.file);
     return kOk;
   };
 }

@@ -5,6 +5,8 @@
 #include <array>
 
 #include "tidemark/engine/base/error.h"
+#include "tidemark/readers/chakra/execution_trace.h"
+#include "tidemark/readers/kineto/profiler_trace.h"
 #include "tidemark/readers/naming.h"
 #include "tidemark/readers/pt2/exported_model.h"
 #include "tidemark/readers/tape/tape_readers.h"
@@ -50,6 +52,9 @@ Tape open_file(const std::string& path, const InputOptions& options) {
   return naming(path, [&] {
     const Candidate file(path);
     const Reader& reader = find_reader(file);
+    if (!options.companion.empty() && &reader != &kProfilerTrace)
+      throw Error(ErrorCode::BadArgument, "an execution trace can only be joined to a profiler's",
+                  path, "this is " + std::string(reader.name));
     if (reader.read) return reader.read(file, options);
     throw Error(ErrorCode::Unsupported, "this is " + std::string(reader.name), path,
                 about(path, reader.instead));

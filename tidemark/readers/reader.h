@@ -19,6 +19,8 @@ using Bindings = std::map<std::string, std::int64_t, std::less<>>;
 struct InputOptions {
   Progress progress;
   Bindings dimensions;
+  bool salvage = false;   // read a damaged trace up to the damage
+  std::string companion;  // an execution trace of the same run as a profiler's trace
 };
 
 struct Reader {

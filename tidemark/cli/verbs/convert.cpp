@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "tidemark/cli/input.h"
+#include "tidemark/cli/options.h"
 #include "tidemark/cli/output_file.h"
 #include "tidemark/cli/print.h"
 #include "tidemark/cli/verbs/catalogue.h"
@@ -17,7 +18,8 @@ namespace tidemark::cli {
 namespace {
 
 struct Given {
-  std::string in, out;
+  Input in;
+  std::string out;
   bool uncompressed = false;
 };
 
@@ -52,7 +54,7 @@ void warn(const Tape& tape, const std::string& path) {
 int convert(const Given& given) {
   const Form form = form_of(given);
   const Tape tape = open_input(given.in);
-  warn(tape, given.in);
+  warn(tape, given.in.file);
   if (given.out == "-") {
     print(write_tape_text(tape));
     return kOk;
@@ -67,11 +69,12 @@ int convert(const Given& given) {
 
 Action prepare(CLI::App& parser) {
   auto given = std::make_shared<Given>();
-  parser.add_option("IN", given->in, "a tape, text or binary")->required()->type_name("");
+  parser.add_option("IN", given->in.file, "a tape, a model or a trace")->required()->type_name("");
   parser
       .add_option("OUT", given->out, "NAME.tape is binary, NAME.txt is text, - is text to stdout")
       ->required()
       ->type_name("");
+  add_trace_flags(parser, given->in);
   parser.add_flag("--uncompressed", given->uncompressed, "for readers without zstd");
   return [given] { return convert(*given); };
 }

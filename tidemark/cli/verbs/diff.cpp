@@ -22,7 +22,7 @@ Action prepare(CLI::App& parser) {
   add_top(parser, given->options.top, "modules and operators");
   add_output(parser, given->output);
   return [given] {
-    const Tape before = open_input(given->before), after = open_input(given->after);
+    const Tape before = open_input({given->before}), after = open_input({given->after});
     const DiffAnswer answer = naming(given->before + ", " + given->after,
                                      [&] { return find_diff(before, after, given->options); });
     print_answer(answer, given->output);

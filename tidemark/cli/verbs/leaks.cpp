@@ -8,7 +8,7 @@ namespace {
 
 Action prepare(CLI::App& parser) {
   auto asked = ask<LeaksOptions>();
-  add_file(parser, asked->file);
+  add_input(parser, asked->input);
   add_device(parser, asked->options.device);
   add_top(parser, asked->options.top, "of the places that leak most");
   add_output(parser, asked->output);

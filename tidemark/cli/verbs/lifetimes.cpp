@@ -8,8 +8,7 @@ namespace {
 
 Action prepare(CLI::App& parser) {
   auto asked = ask<LifetimesOptions>();
-  add_file(parser, asked->file);
-  add_bind(parser, asked->dimensions);
+  add_input(parser, asked->input);
   add_selection(parser, asked->options);
   add_top(parser, asked->options.top, "of the heaviest storages");
   add_output(parser, asked->output);

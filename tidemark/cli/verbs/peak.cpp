@@ -8,8 +8,7 @@ namespace {
 
 Action prepare(CLI::App& parser) {
   auto asked = ask<PeakOptions>();
-  add_file(parser, asked->file);
-  add_bind(parser, asked->dimensions);
+  add_input(parser, asked->input);
   add_selection(parser, asked->options);
   add_top(parser, asked->options.top, "of the largest storages");
   add_depth(parser, asked->options.depth);

@@ -10,8 +10,7 @@ namespace {
 
 Action prepare(CLI::App& parser) {
   auto asked = ask<ScopesOptions>();
-  add_file(parser, asked->file);
-  add_bind(parser, asked->dimensions);
+  add_input(parser, asked->input);
   add_selection(parser, asked->options);
   add_depth(parser, asked->options.depth);
   parser.add_flag("--calls", asked->options.per_call, "also each single call of a module");

@@ -24,8 +24,7 @@ void add_axis(CLI::App& parser, TimelineAxis& axis) {
 Action prepare(CLI::App& parser) {
   auto asked = ask<TimelineOptions>();
   asked->options.columns = OverviewOptions().columns;
-  add_file(parser, asked->file);
-  add_bind(parser, asked->dimensions);
+  add_input(parser, asked->input);
   add_selection(parser, asked->options);
   add_axis(parser, asked->options.axis);
   add_count(parser, "--columns", asked->options.columns, "points to draw into; 0 is every change");

@@ -17,14 +17,14 @@ Diagnostics find_violations(const Tape& tape) {
 
 Action prepare(CLI::App& parser) {
   struct Given {
-    std::string file;
+    Input input;
     Output output;
   };
   auto given = std::make_shared<Given>();
-  add_file(parser, given->file);
+  add_input(parser, given->input);
   add_json(parser, given->output);
   return [given] {
-    const Diagnostics found = answer_for(given->file, find_violations);
+    const Diagnostics found = answer_for(given->input, find_violations);
     print_answer(found, given->output);
     return found.problems().empty() ? kOk : kFound;
   };

@@ -11,7 +11,8 @@
   X(VerdictsAnswer)         \
   X(LifetimesAnswer)        \
   X(LeaksAnswer)            \
-  X(DiffAnswer)
+  X(DiffAnswer)             \
+  X(RanksAnswer)
 
 namespace tidemark {
 

@@ -1,4 +1,4 @@
-// PyTorch's files that are not read: snapshots, traces, checkpoints. Nothing is ever unpickled.
+// PyTorch's files that are not read: snapshots, checkpoints. Nothing is ever unpickled.
 #include "tidemark/readers/unread/unread.h"
 
 #include "tidemark/readers/unread/first_bytes.h"
@@ -18,19 +18,6 @@ bool is_snapshot(const Candidate& file) {
     if (file.has_member(ending) && is_snapshot_pickle(file.beginning_of_member(ending)))
       return true;
   return false;
-}
-
-bool is_profiler_trace(const Candidate& file) {
-  const std::string_view text = file.beginning();
-  if (is_gzip(text)) return file.is_named(".json.gz");
-  if (first_character(text) == '[') return has_key(text, "ph") && has_key(text, "ts");
-  return first_character(text) == '{' &&
-         (has_key(text, "traceEvents") || has_key(text, "deviceProperties"));
-}
-
-bool is_execution_trace(const Candidate& file) {
-  return first_character(file.beginning()) == '{' && has_key(file.beginning(), "schema") &&
-         file.beginning().find("chakra") != std::string_view::npos;
 }
 
 bool is_compiled_model(const Candidate& file) {
@@ -55,12 +42,6 @@ bool is_checkpoint(const Candidate& file) {
 
 const Reader kMemorySnapshot = {
     "a PyTorch memory snapshot", &is_snapshot, nullptr,
-    "reading those is not there yet; tidemark record SCRIPT writes a tape of such a run"};
-const Reader kProfilerTrace = {
-    "a trace of PyTorch's profiler", &is_profiler_trace, nullptr,
-    "reading those is not there yet; tidemark record SCRIPT writes a tape of such a run"};
-const Reader kExecutionTrace = {
-    "a PyTorch execution trace", &is_execution_trace, nullptr,
     "reading those is not there yet; tidemark record SCRIPT writes a tape of such a run"};
 const Reader kCompiledModel = {
     "a model compiled by AOTInductor, which has no graph any more", &is_compiled_model, nullptr,

@@ -6,8 +6,7 @@
 namespace tidemark {
 
 // PyTorch's own files.
-extern const Reader kMemorySnapshot, kProfilerTrace, kExecutionTrace, kCompiledModel, kTorchScript,
-    kCheckpoint;
+extern const Reader kMemorySnapshot, kCompiledModel, kTorchScript, kCheckpoint;
 // Files that people have beside them.
 extern const Reader kPythonScript, kSafetensors, kOnnx;
 // What is left.
