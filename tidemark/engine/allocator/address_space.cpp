@@ -1,0 +1,35 @@
+// Keeps the gaps between segments.
+#include "tidemark/engine/allocator/address_space.h"
+
+#include <algorithm>
+
+namespace tidemark {
+
+std::int64_t AddressSpace::take(std::int64_t bytes) {
+  const auto gap =
+      std::find_if(gaps_.begin(), gaps_.end(), [&](const Gap& one) { return one.size >= bytes; });
+  if (gap == gaps_.end()) return -1;
+  const std::int64_t address = gap->address;
+  gap->address += bytes;
+  gap->size -= bytes;
+  if (gap->size == 0) gaps_.erase(gap);
+  return address;
+}
+
+void AddressSpace::give_back(std::int64_t address, std::int64_t bytes) {
+  auto after = std::find_if(gaps_.begin(), gaps_.end(),
+                            [&](const Gap& one) { return one.address > address; });
+  if (after != gaps_.end() && address + bytes == after->address) {
+    after->address = address;
+    after->size += bytes;
+  } else {
+    after = gaps_.insert(after, {address, bytes});
+  }
+  if (after == gaps_.begin()) return;
+  const auto before = after - 1;
+  if (before->address + before->size != after->address) return;
+  before->size += after->size;
+  gaps_.erase(after);
+}
+
+}  // namespace tidemark
