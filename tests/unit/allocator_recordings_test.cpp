@@ -138,9 +138,11 @@ class Follower {
                                                         {"device_allocs", c.device_allocs},
                                                         {"device_frees", c.device_frees},
                                                         {"synchronisations", c.synchronisations}};
-    for (const auto& [name, count] : counts)
-      if (recording_.final.contains(name))
-        EXPECT_EQ(recording_.final.at(name), std::vector{count}) << name;
+    for (const auto& [name, count] : counts) {
+      const auto known = recording_.final.find(name);
+      if (known == recording_.final.end()) continue;
+      EXPECT_EQ(known->second, std::vector{count}) << name;
+    }
   }
   std::string at() const { return "event " + std::to_string(events_); }
 
@@ -157,6 +159,46 @@ class Follower {
 class AllocatorRecordings : public testing::TestWithParam<AllocatorRecording> {};
 
 TEST_P(AllocatorRecordings, AreFollowedExactly) { Follower(GetParam()).follow(); }
+
+// Where a driver would put segments is not known before. Addresses decide between equal blocks
+// alone, so the highest moments hardly depend on them: they differ where cuDNN's own memory shifts
+// segments.
+std::int64_t reserved_peak_without_places(const AllocatorRecording& recording) {
+  CachingAllocator model(options_of(recording));
+  std::vector<BlockId> blocks;
+  const auto block_of = [&](const RecordedEvent& event) {
+    return blocks[blocks.size() - 1 - static_cast<std::size_t>(event.number)];
+  };
+  for (PoolId pool = 0; pool < 2; ++pool) model.add_pool();
+  for (const RecordedEvent& event : recording.events) {
+    if (event.kind == '+') blocks.push_back(model.malloc(event.number, event.stream, event.pool));
+    else if (event.kind == 'E') model.empty_cache();
+    else if (event.kind == '!') model.pass_events(block_of(event));
+    else if (event.kind == '-') model.free(block_of(event));
+    else if (event.kind == '~') {
+      model.record_stream(block_of(event), 1000);
+      model.free(block_of(event));
+    }
+  }
+  return model.counters().all.reserved.peak;
+}
+
+TEST(AllocatorPeaks, HardlyDependOnTheDriversAddresses) {
+  int same = 0, all = 0;
+  for (const AllocatorRecording& recording :
+       test::read_allocator_recordings(TIDEMARK_TEST_DATA "/allocator")) {
+    if (recording.limit_bytes) continue;  // a request may be refused there, and is not here
+    const std::int64_t peak = recording.final.at("reserved_bytes")[1];
+    const std::int64_t found = reserved_peak_without_places(recording);
+    EXPECT_NEAR(static_cast<double>(found), static_cast<double>(peak),
+                0.1 * static_cast<double>(peak))
+        << recording.name;
+    same += found == peak;
+    ++all;
+  }
+  EXPECT_EQ(all, 17);
+  EXPECT_GE(same, 14);
+}
 
 INSTANTIATE_TEST_SUITE_P(OnAnH200, AllocatorRecordings,
                          testing::ValuesIn(test::read_allocator_recordings(TIDEMARK_TEST_DATA

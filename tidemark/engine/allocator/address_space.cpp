@@ -3,12 +3,19 @@
 
 #include <algorithm>
 
+#include "tidemark/engine/base/rounding.h"
+
 namespace tidemark {
 
 std::int64_t AddressSpace::take(std::int64_t bytes) {
-  const auto gap =
+  auto gap =
       std::find_if(gaps_.begin(), gaps_.end(), [&](const Gap& one) { return one.size >= bytes; });
-  if (gap == gaps_.end()) return -1;
+  if (gap == gaps_.end()) {
+    const std::int64_t chunk = rounded_up(bytes, kChunk);
+    lowest_chunk_ -= chunk;
+    if (chunk > bytes) put_gap(lowest_chunk_ + bytes, chunk - bytes);
+    return lowest_chunk_;
+  }
   const std::int64_t address = gap->address;
   gap->address += bytes;
   gap->size -= bytes;
@@ -16,7 +23,17 @@ std::int64_t AddressSpace::take(std::int64_t bytes) {
   return address;
 }
 
+std::int64_t AddressSpace::reserve(std::int64_t bytes) {
+  const std::int64_t address = next_reserve_;
+  next_reserve_ += bytes;
+  return address;
+}
+
 void AddressSpace::give_back(std::int64_t address, std::int64_t bytes) {
+  if (address < kTop) put_gap(address, bytes);
+}
+
+void AddressSpace::put_gap(std::int64_t address, std::int64_t bytes) {
   auto after = std::find_if(gaps_.begin(), gaps_.end(),
                             [&](const Gap& one) { return one.address > address; });
   if (after != gaps_.end() && address + bytes == after->address) {

@@ -28,7 +28,7 @@ constexpr std::int64_t rounded_to_division(std::int64_t bytes, std::int64_t divi
 }
 
 inline std::int64_t divisions_for(std::int64_t bytes, const AllocatorSettings& settings) {
-  const int interval = std::bit_width(static_cast<std::uint64_t>(bytes)) - 1 - 20;
+  const int interval = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bytes))) - 1 - 20;
   const int last = static_cast<int>(AllocatorSettings::kIntervals) - 1;
   return settings.power2_divisions[static_cast<std::size_t>(std::clamp(interval, 0, last))];
 }

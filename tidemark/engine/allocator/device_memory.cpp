@@ -17,8 +17,10 @@ bool CachingAllocator::has_on_device(std::int64_t bytes) const {
 }
 
 std::uint32_t CachingAllocator::add_segment(std::int64_t bytes, std::int64_t page) {
-  const Segment segment{next_place_ ? *next_place_ : addresses_.take(bytes), bytes,
-                        registrations_++, next_place_.has_value(), page};
+  const std::int64_t address = next_place_ ? *next_place_
+                               : page == 0 ? addresses_.take(bytes)
+                                           : addresses_.reserve(bytes);
+  const Segment segment{address, bytes, registrations_++, next_place_.has_value(), page};
   next_place_.reset();
   if (unused_segments_.empty()) {
     segments_.push_back(segment);

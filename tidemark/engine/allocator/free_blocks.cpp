@@ -16,18 +16,22 @@ std::size_t FreeBlocks::chunk_of(const FreeKey& key) const {
   return low;
 }
 
+// The first place in a chunk whose key is not smaller. The steps are the same for every key, and
+// each is a choice between two numbers: nothing that a processor could foresee wrongly.
+std::uint32_t FreeBlocks::slot_of(const Chunk& chunk, const FreeKey& key) {
+  std::uint32_t slot = 0;
+  for (std::uint32_t step = (kChunk + 1) / 2; step > 0; step /= 2)
+    slot += chunk.sizes[slot + step - 1] < key.size ? step : 0;
+  while (chunk.sizes[slot] == key.size && chunk.ties[slot] < key.tie && slot < chunk.count) ++slot;
+  return slot;
+}
+
 FreeBlocks::Position FreeBlocks::find(const FreeKey& key) const {
   if (fronts_.empty()) return {};
   const std::size_t front = chunk_of(key);
   const Chunk& chunk = chunks_[fronts_[front].chunk];
-  std::uint32_t low = 0, count = chunk.count;
-  while (count > 0) {
-    const std::uint32_t half = count / 2;
-    const bool is_right = chunk.entries[low + half].key < key;
-    low = is_right ? low + half + 1 : low;
-    count = is_right ? count - half - 1 : half;
-  }
-  return low < chunk.count ? Position{front, low} : Position{front + 1, 0};
+  const std::uint32_t slot = slot_of(chunk, key);
+  return slot < chunk.count ? Position{front, slot} : Position{front + 1, 0};
 }
 
 FreeBlocks::Position FreeBlocks::next(Position at) const {
@@ -50,39 +54,46 @@ void FreeBlocks::halve(std::size_t front) {
   Chunk& from = chunks_[fronts_[front].chunk];
   Chunk& to = chunks_[right];
   const std::uint32_t kept = from.count / 2;
-  std::copy(from.entries.begin() + kept, from.entries.begin() + from.count, to.entries.begin());
   to.count = from.count - kept;
+  std::copy_n(from.sizes.begin() + kept, to.count, to.sizes.begin());
+  std::copy_n(from.ties.begin() + kept, to.count, to.ties.begin());
+  std::copy_n(from.blocks.begin() + kept, to.count, to.blocks.begin());
+  std::fill(from.sizes.begin() + kept, from.sizes.end(), kPastAll);
   from.count = kept;
-  fronts_.insert(fronts_.begin() + static_cast<std::ptrdiff_t>(front) + 1,
-                 {to.entries[0].key, right});
+  fronts_.insert(fronts_.begin() + static_cast<std::ptrdiff_t>(front) + 1, {to.key(0), right});
 }
 
 void FreeBlocks::insert(const FreeKey& key, BlockId block) {
-  if (fronts_.empty()) {
-    const std::uint32_t chunk = new_chunk();
-    chunks_[chunk].count = 0;
-    fronts_.push_back({key, chunk});
-  }
+  if (fronts_.empty()) fronts_.push_back({key, new_chunk()});
   std::size_t front = chunk_of(key);
   if (chunks_[fronts_[front].chunk].count == kChunk) {
     halve(front);
     front = chunk_of(key);
   }
   Chunk& chunk = chunks_[fronts_[front].chunk];
-  std::uint32_t at = chunk.count++;
-  for (; at > 0 && key < chunk.entries[at - 1].key; --at) chunk.entries[at] = chunk.entries[at - 1];
-  chunk.entries[at] = {key, block};
+  const std::uint32_t at = slot_of(chunk, key), end = chunk.count++;
+  const auto open = [&](auto& values, auto value) {
+    std::copy_backward(values.begin() + at, values.begin() + end, values.begin() + end + 1);
+    values[at] = value;
+  };
+  open(chunk.sizes, key.size);
+  open(chunk.ties, key.tie);
+  open(chunk.blocks, block);
   if (at == 0) fronts_[front].first = key;
 }
 
 void FreeBlocks::erase(Position at) {
   const std::uint32_t number = fronts_[at.chunk].chunk;
   Chunk& chunk = chunks_[number];
-  std::copy(chunk.entries.begin() + at.slot + 1, chunk.entries.begin() + chunk.count,
-            chunk.entries.begin() + at.slot);
-  --chunk.count;
+  const auto close = [&](auto& values) {
+    std::copy(values.begin() + at.slot + 1, values.begin() + chunk.count, values.begin() + at.slot);
+  };
+  close(chunk.sizes);
+  close(chunk.ties);
+  close(chunk.blocks);
+  chunk.sizes[--chunk.count] = kPastAll;
   if (chunk.count > 0) {
-    if (at.slot == 0) fronts_[at.chunk].first = chunk.entries[0].key;
+    if (at.slot == 0) fronts_[at.chunk].first = chunk.key(0);
     return;
   }
   unused_.push_back(number);

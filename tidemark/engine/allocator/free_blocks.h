@@ -11,7 +11,6 @@
 #pragma once
 
 #include <array>
-#include <compare>
 #include <cstdint>
 #include <vector>
 
@@ -24,15 +23,13 @@ inline constexpr BlockId kNoBlock = UINT32_MAX;
 struct FreeKey {
   std::int64_t size = 0;
   std::uint64_t tie = 0;  // of equal sizes the lowest comes first
-  auto operator<=>(const FreeKey&) const = default;
+  bool operator<(const FreeKey& other) const {
+    return size != other.size ? size < other.size : tie < other.tie;
+  }
 };
 
 class FreeBlocks {
  public:
-  struct Entry {
-    FreeKey key;
-    BlockId block = kNoBlock;
-  };
   struct Position {
     std::size_t chunk = 0;  // in the list in front
     std::uint32_t slot = 0;
@@ -46,7 +43,7 @@ class FreeBlocks {
   Position find(const FreeKey& key) const;
   bool is_end(Position at) const { return at.chunk == fronts_.size(); }
   Position next(Position at) const;
-  BlockId operator[](Position at) const { return entry(at).block; }
+  BlockId operator[](Position at) const { return chunks_[fronts_[at.chunk].chunk].blocks[at.slot]; }
   bool empty() const { return fronts_.empty(); }
 
   // From the smallest up; nobody may change the set meanwhile.
@@ -54,26 +51,31 @@ class FreeBlocks {
   void for_each(Visit&& visit) const {
     for (const Front& front : fronts_) {
       const Chunk& chunk = chunks_[front.chunk];
-      for (std::uint32_t i = 0; i < chunk.count; ++i) visit(chunk.entries[i].block);
+      for (std::uint32_t i = 0; i < chunk.count; ++i) visit(chunk.blocks[i]);
     }
   }
 
  private:
-  static constexpr std::uint32_t kChunk = 64;
+  static constexpr std::uint32_t kChunk = 63;  // and one place that ends every search
+  static constexpr std::int64_t kPastAll = INT64_MAX;
+  // Places past the count have the size kPastAll.
   struct Chunk {
+    Chunk() { sizes.fill(kPastAll); }
+    FreeKey key(std::uint32_t slot) const { return {sizes[slot], ties[slot]}; }
+
     std::uint32_t count = 0;
-    std::array<Entry, kChunk> entries;
+    std::array<std::int64_t, kChunk + 1> sizes;
+    std::array<std::uint64_t, kChunk + 1> ties;
+    std::array<BlockId, kChunk + 1> blocks;
   };
   struct Front {
     FreeKey first;
     std::uint32_t chunk = 0;
   };
 
-  const Entry& entry(Position at) const {
-    return chunks_[fronts_[at.chunk].chunk].entries[at.slot];
-  }
   // The chunk that a key belongs to: the last that does not begin after it.
   std::size_t chunk_of(const FreeKey& key) const;
+  static std::uint32_t slot_of(const Chunk& chunk, const FreeKey& key);
   std::uint32_t new_chunk();
   void halve(std::size_t front);
 
