@@ -36,5 +36,6 @@ std::vector<Property> lifetimes_properties();
 std::vector<Property> diff_properties();
 std::vector<Property> live_properties();
 std::vector<Property> graph_properties();
+std::vector<Property> allocator_properties();
 
 }  // namespace tidemark::test
