@@ -1,5 +1,7 @@
 // Properties of the caching allocator's model: against a slow twin, and what holds for any
 // settings.
+#include <array>
+
 #include "tests/property/properties.h"
 #include "tests/property/slow_allocator.h"
 #include "tidemark/engine/allocator/caching_allocator.h"
@@ -11,13 +13,14 @@ namespace {
 constexpr std::int64_t kMiB = AllocatorSettings::kMiB;
 constexpr int kRequests = 40;
 
-const char* const kSettings[] = {"",
-                                 "max_split_size_mb:20",
-                                 "max_split_size_mb:40",
-                                 "roundup_power2_divisions:4",
-                                 "roundup_power2_divisions:[4:2,16:8,>:1]",
-                                 "max_split_size_mb:32,max_non_split_rounding_mb:24",
-                                 "large_segment_size_mb:30"};
+constexpr std::array<const char*, 7> kSettings = {
+    "",
+    "max_split_size_mb:20",
+    "max_split_size_mb:40",
+    "roundup_power2_divisions:4",
+    "roundup_power2_divisions:[4:2,16:8,>:1]",
+    "max_split_size_mb:32,max_non_split_rounding_mb:24",
+    "large_segment_size_mb:30"};
 
 AllocatorOptions random_options(Random& random) {
   AllocatorOptions options;
@@ -30,8 +33,8 @@ AllocatorOptions random_options(Random& random) {
 
 // Few sizes, so that blocks fit each other often.
 std::int64_t random_bytes(Random& random) {
-  const std::int64_t step = random.pick(std::array{
-      std::int64_t{1}, std::int64_t{512}, std::int64_t{100'000}, kMiB / 2, 3 * kMiB, 11 * kMiB});
+  constexpr std::array<std::int64_t, 6> kSteps = {1, 512, 100'000, kMiB / 2, 3 * kMiB, 11 * kMiB};
+  const std::int64_t step = random.pick(kSteps);
   return step * static_cast<std::int64_t>(1 + random.below(6));
 }
 
@@ -142,26 +145,26 @@ void allocator_is_sound(const Sample& sample) {
 // Pieces of settings in any order: they are read, or refused with a place and a hint.
 void bad_settings_are_refused(const Sample& sample) {
   Random random = sample.choices();
-  constexpr const char* kPieces[] = {"expandable_segments",
-                                     "max_split_size_mb",
-                                     "roundup_power2_divisions",
-                                     "True",
-                                     "False",
-                                     "128",
-                                     "4",
-                                     "0.5",
-                                     "-1",
-                                     ":",
-                                     ":",
-                                     ":",
-                                     ",",
-                                     ",",
-                                     "[",
-                                     "]",
-                                     ">",
-                                     " ",
-                                     "x",
-                                     "\xff"};
+  constexpr std::array<const char*, 20> kPieces = {"expandable_segments",
+                                                   "max_split_size_mb",
+                                                   "roundup_power2_divisions",
+                                                   "True",
+                                                   "False",
+                                                   "128",
+                                                   "4",
+                                                   "0.5",
+                                                   "-1",
+                                                   ":",
+                                                   ":",
+                                                   ":",
+                                                   ",",
+                                                   ",",
+                                                   "[",
+                                                   "]",
+                                                   ">",
+                                                   " ",
+                                                   "x",
+                                                   "\xff"};
   std::string text;
   for (std::uint64_t i = 1 + random.below(9); i > 0; --i) text += random.pick(kPieces);
   try {

@@ -12,6 +12,7 @@ std::int64_t AddressSpace::take(std::int64_t bytes) {
       std::find_if(gaps_.begin(), gaps_.end(), [&](const Gap& one) { return one.size >= bytes; });
   if (gap == gaps_.end()) {
     const std::int64_t chunk = rounded_up(bytes, kChunk);
+    if (lowest_chunk_ < chunk) lowest_chunk_ = kTop;  // what lived there is long dead
     lowest_chunk_ -= chunk;
     if (chunk > bytes) put_gap(lowest_chunk_ + bytes, chunk - bytes);
     return lowest_chunk_;
@@ -24,6 +25,7 @@ std::int64_t AddressSpace::take(std::int64_t bytes) {
 }
 
 std::int64_t AddressSpace::reserve(std::int64_t bytes) {
+  if (next_reserve_ > INT64_MAX - bytes) next_reserve_ = kTop;
   const std::int64_t address = next_reserve_;
   next_reserve_ += bytes;
   return address;

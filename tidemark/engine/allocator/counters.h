@@ -13,12 +13,17 @@ struct Stat {
 
   void add(std::int64_t amount) {
     current += amount;
-    total += amount;
+    // Wraps: a program may ask for more in all than 63 bits can say.
+    total = static_cast<std::int64_t>(static_cast<std::uint64_t>(total) +
+                                      static_cast<std::uint64_t>(amount));
     peak = std::max(peak, current);
   }
   void remove(std::int64_t amount) { current -= amount; }
   // Of all that was taken away again.
-  std::int64_t freed() const { return total - current + at_reset_; }
+  std::int64_t freed() const {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(total) -
+                                     static_cast<std::uint64_t>(current - at_reset_));
+  }
   void reset_peak() { peak = current; }
   void reset_total() {
     at_reset_ = current;

@@ -10,8 +10,8 @@
 namespace tidemark {
 namespace {
 
-// Of a device whose memory is not known.
-constexpr std::int64_t kUnknownReserve = std::int64_t{1} << 40;
+// Of a device whose memory is not known, or not to be believed.
+constexpr std::int64_t kMostDeviceBytes = std::int64_t{1} << 40;
 
 }  // namespace
 
@@ -47,11 +47,10 @@ BlockId CachingAllocator::extendable(const Request& request) {
 }
 
 BlockId CachingAllocator::new_reserve(const Request& request) {
-  const std::int64_t device = options_.address_bytes;
+  const std::int64_t device = std::min(options_.address_bytes, kMostDeviceBytes);
   const std::int64_t page =
       is_small(request.pool) ? kSmallSegment : options_.settings.large_segment_bytes;
-  const std::int64_t reserve = rounded_up(
-      device == AllocatorSettings::kUnlimited ? kUnknownReserve : device + device / 8, page);
+  const std::int64_t reserve = rounded_up(device + device / 8, page);
   if (request.size > reserve) return kNoBlock;
   Block block = first_block(add_segment(reserve, page), request);
   block.is_mapped = false;

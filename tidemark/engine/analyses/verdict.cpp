@@ -44,7 +44,7 @@ std::vector<BudgetItem> budget_of(const RunFacts& run, const DevicePeak& peak,
   items.push_back(
       {"CUDA context", kContextBytes, Evidence::Assumed, "the most of 26 runs on an H200"});
   items.push_back({"allocator's slack", std::max<std::int64_t>(reserved - peak.allocated_bytes, 0),
-                   Evidence::Modelled, "what PyTorch's allocator reserves beyond them"});
+                   Evidence::Modelled, "reserved beyond the tensors"});
   return items;
 }
 

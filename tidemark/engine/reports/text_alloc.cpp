@@ -1,9 +1,6 @@
 // Settings of the allocator in words: one table a GPU, and which one is worth having.
-#include <algorithm>
-
 #include "tidemark/engine/answers/alloc.h"
 #include "tidemark/engine/base/utf8.h"
-#include "tidemark/engine/reports/layout.h"
 #include "tidemark/engine/reports/table.h"
 #include "tidemark/engine/reports/text_parts.h"
 
@@ -12,11 +9,6 @@ namespace {
 
 std::string setting_words(const std::string& settings) {
   return settings.empty() ? "(default)" : printable(settings);
-}
-
-std::string fragmented_words(const Page& page, const AllocatorPeak& peak) {
-  return page.bytes(peak.fragmented_bytes) + " " +
-         percent_of(peak.fragmented_bytes, peak.reserved_bytes);
 }
 
 void add_outcomes(Page& page, const DeviceSettings& device, bool has_room) {
@@ -30,7 +22,7 @@ void add_outcomes(Page& page, const DeviceSettings& device, bool has_room) {
   for (const SettingOutcome& one : device.outcomes) {
     std::vector<std::string> cells = {
         setting_words(one.settings), page.bytes(one.peak.allocated_bytes),
-        page.bytes(one.peak.reserved_peak_bytes), fragmented_words(page, one.peak)};
+        page.bytes(one.peak.reserved_peak_bytes), page.bytes(one.peak.fragmented_bytes)};
     if (has_room) {
       cells.push_back(format_count(one.retries.value_or(0)));
       cells.push_back(format_count(one.failures.value_or(0)));
