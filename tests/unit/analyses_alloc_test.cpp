@@ -13,6 +13,7 @@ namespace tidemark {
 namespace {
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+const TextStyle kWide = {.width = 200};
 
 // Batches that grow: each segment is too small for the next one, unless segments can grow.
 const char* const kGrowing =
@@ -39,7 +40,7 @@ TEST(Alloc, ComparesTheUsefulSettingsAndNamesTheBest) {
   EXPECT_EQ(answer.devices[0].best, "expandable_segments:True");
   EXPECT_EQ(answer.devices[0].saved_bytes, 60 * kMiB);
   EXPECT_FALSE(answer.room_bytes);
-  EXPECT_NE(text_report(answer).find("expandable_segments:True reserves 60.00 MiB less"),
+  EXPECT_NE(text_report(answer, kWide).find("expandable_segments:True reserves 60.00 MiB less"),
             std::string::npos);
   EXPECT_NE(json_report(answer).find("\"best\": \"expandable_segments:True\""), std::string::npos);
 }
@@ -104,7 +105,7 @@ TEST(PeakOfBlocks, ChargesWhatTheAllocatorHandsOut) {
   EXPECT_EQ(peak.devices[0].categories[static_cast<std::size_t>(Category::Gradient)], 20 * kMiB);
   ASSERT_TRUE(peak.devices[0].allocator);
   EXPECT_EQ(peak.devices[0].allocator->reserved_bytes, 20 * kMiB);
-  EXPECT_NE(text_report(peak).find("20.00 MiB reserved"), std::string::npos);
+  EXPECT_NE(text_report(peak, kWide).find("20.00 MiB reserved"), std::string::npos);
   EXPECT_NE(json_report(peak).find("\"reserved_peak_bytes\": 20971520"), std::string::npos);
 }
 
