@@ -92,6 +92,7 @@ bench: $(STAMPS)/system $(STAMPS)/installed  ## the benchmarks: ratios beside pl
 	cmake --preset bench
 	cmake --build --preset bench -j $(JOBS)
 	build/bench/bench/tidemark_tape_bench
+	$(PY) bench/allocator_speed.py
 	$(PY) bench/estimate_speed.py
 	$(PY) bench/tracker_cost.py
 

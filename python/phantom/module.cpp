@@ -3,6 +3,7 @@
 // It must be imported before torch: PyTorch asks for CUDA's hooks while it is being imported.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
+#include <torch/headeronly/version.h>
 
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "python/lines/python_lines.h"
+#include "python/phantom/allocator_answers.h"
 #include "python/phantom/collectives.h"
 #include "python/phantom/module_hooks.h"
 #include "tidemark/engine/base/byte_stream.h"
@@ -62,9 +64,11 @@ OnValue on_value_named(const std::string& name) {
 void open_run(int gpus, const std::string& gpu_name, std::int64_t memory_bytes, int major,
               int minor, int multiprocessors, const std::string& on_value, bool raise_out_of_memory,
               bool cuda_choices, bool memo, bool kernels, const std::string& save,
-              std::optional<std::int64_t> host_memory,
+              std::optional<std::int64_t> host_memory, const std::string& allocator_settings,
               const std::vector<std::tuple<std::string, std::string, std::int64_t>>& calibration) {
   SessionOptions options;
+  options.allocator = parse_allocator_settings(allocator_settings);
+  options.allocator.tie_break = tie_break_of(TORCH_VERSION);
   options.gpus = gpus;
   options.gpu = {gpu_name, memory_bytes, major, minor, multiprocessors};
   options.on_value = on_value_named(on_value);
@@ -106,21 +110,6 @@ py::bytes finish_run() {
   MemorySink sink;
   write_tape(tape, diagnostics, sink);
   return {reinterpret_cast<const char*>(sink.bytes().data()), sink.bytes().size()};
-}
-
-py::dict counters(int device) {
-  const DeviceCounters c = storage_log()->counters(static_cast<c10::DeviceIndex>(device));
-  py::dict all;
-  all["allocated"] = c.allocated;
-  all["allocated_peak"] = c.allocated_peak;
-  all["allocated_total"] = c.allocated_total;
-  all["requested"] = c.requested;
-  all["requested_peak"] = c.requested_peak;
-  all["requested_total"] = c.requested_total;
-  all["births"] = c.births;
-  all["births_alive_peak"] = c.births_alive_peak;
-  all["deaths"] = c.deaths;
-  return all;
 }
 
 // A torch.UntypedStorage, by the number Python knows it by.
@@ -202,7 +191,7 @@ PYBIND11_MODULE(_phantom, m) {
         py::arg("on_value") = "plausible", py::arg("raise_out_of_memory") = false,
         py::arg("cuda_choices") = true, py::arg("memo") = true, py::arg("kernels") = true,
         py::arg("save") = "", py::arg("host_memory") = py::none(),
-        py::arg("calibration") = py::list());
+        py::arg("allocator_settings") = "", py::arg("calibration") = py::list());
   m.def("close", &close_run);
   m.def("finish", &finish_run);
   // Why the file of the last run was not written to its end; empty if it was.
@@ -216,8 +205,8 @@ PYBIND11_MODULE(_phantom, m) {
   m.def("set_stream", [](int d, std::int64_t stream) {
     set_current_stream(static_cast<c10::DeviceIndex>(d), stream);
   });
-  m.def("counters", &counters);
-  m.def("reset_peak", [](int d) { storage_log()->reset_peak(static_cast<c10::DeviceIndex>(d)); });
+  bind_allocator_answers(m);
+  m.def("births", [] { return storage_log()->births(); });
   m.def("settle_storage", [](std::uintptr_t cdata) { settle_size(storage_at(cdata)); });
   m.def("label", &label, py::arg("cdata"), py::arg("category"), py::arg("scope") = -1);
   m.def("label_input", [](std::uintptr_t cdata) {

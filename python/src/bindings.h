@@ -9,6 +9,7 @@
 
 // X(name) once for each analysis, types before their users; bind_name is in the file of its name.
 #define TIDEMARK_ANALYSIS_BINDINGS(X) \
+  X(alloc)                            \
   X(peak)                             \
   X(scopes)                           \
   X(timeline)                         \

@@ -21,6 +21,15 @@ PeakOptions peak_options(std::int64_t top, std::int64_t depth, std::optional<std
   return options;
 }
 
+PeakOptions peak_options_of_tape(std::int64_t top, std::int64_t depth,
+                                 std::optional<std::string> device,
+                                 std::optional<std::int64_t> step,
+                                 std::optional<std::string> allocator_settings) {
+  PeakOptions options = peak_options(top, depth, std::move(device), step);
+  options.allocator_settings = std::move(allocator_settings);
+  return options;
+}
+
 void bind_shares(py::module_& module) {
   bind_struct<SiteShare>(module, "SiteShare", "Storages alike in kind, place, size and shape.",
                          field("count", &SiteShare::count),
@@ -60,7 +69,7 @@ void bind_peak_answer(py::module_& module) {
       field("categories", &DevicePeak::categories), field("alive_count", &DevicePeak::alive_count),
       field("largest", &DevicePeak::largest), field("owners", &DevicePeak::owners),
       field("modules", &DevicePeak::modules), field("sites", &DevicePeak::sites),
-      field("lines", &DevicePeak::lines))
+      field("lines", &DevicePeak::lines), field("allocator", &DevicePeak::allocator))
       .def("__repr__",
            [](const DevicePeak& peak) { return decoded("<DevicePeak: " + describe(peak) + ">"); });
   auto answer = bind_struct<PeakAnswer>(
@@ -78,9 +87,10 @@ void bind_peak(py::module_& module, TapeClass& tape) {
   bind_peak_answer(module);
   const py::arg_v top = py::arg("top") = 10, depth = py::arg("depth") = 3,
                   device = py::arg("device") = py::none(), step = py::arg("step") = py::none();
-  bind_analysis(module, tape, {"find_peak", "peak"}, &find_peak, &peak_options,
+  bind_analysis(module, tape, {"find_peak", "peak"}, &find_peak, &peak_options_of_tape,
                 "The highest moment of each device: how much, when, and what was alive.",
-                py::kw_only(), top, depth, device, step);
+                py::kw_only(), top, depth, device, step,
+                py::arg("allocator_settings") = py::none());
   bind_accumulator<PeakAccumulator>(module, "PeakAccumulator", &peak_options, py::kw_only(), top,
                                     depth, device, step);
 }

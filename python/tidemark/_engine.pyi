@@ -229,6 +229,7 @@ class Tape:
         depth: int = 3,
         device: str | None = None,
         step: int | None = None,
+        allocator_settings: str | None = None,
     ) -> PeakAnswer: ...
     def scopes(
         self,
@@ -249,6 +250,14 @@ class Tape:
     def lifetimes(
         self, *, top: int = 10, device: str | None = None, step: int | None = None
     ) -> LifetimesAnswer: ...
+    def alloc(
+        self,
+        *,
+        settings: list[str] = ...,
+        memory_bytes: int | None = None,
+        device: str | None = None,
+        step: int | None = None,
+    ) -> AllocAnswer: ...
     def leaks(self, *, top: int = 10, device: str | None = None) -> LeaksAnswer: ...
     def diff(
         self, after: Tape, *, top: int = 10, device: str | None = None, step: int | None = None
@@ -376,6 +385,7 @@ class DevicePeak(_Value):
     modules: Final[list[ScopeShare]]
     sites: Final[list[SiteShare]]
     lines: Final[list[LineShare]]
+    allocator: Final[AllocatorPeak | None]
 
 class PeakAnswer(_Answer):
     devices: Final[list[DevicePeak]]
@@ -503,6 +513,31 @@ class LifetimesAccumulator:
     ) -> None: ...
     def answer(self) -> LifetimesAnswer: ...
 
+class AllocatorPeak(_Value):
+    allocated_bytes: Final[int]
+    active_bytes: Final[int]
+    reserved_bytes: Final[int]
+    fragmented_bytes: Final[int]
+    reserved_peak_bytes: Final[int]
+    reserved_at: Final[When]
+
+class SettingOutcome(_Value):
+    settings: Final[str]
+    peak: Final[AllocatorPeak]
+    retries: Final[int | None]
+    failures: Final[int | None]
+
+class DeviceSettings(_Value):
+    device: Final[str]
+    outcomes: Final[list[SettingOutcome]]
+    best: Final[str]
+    saved_bytes: Final[int]
+
+class AllocAnswer(_Answer):
+    devices: Final[list[DeviceSettings]]
+    room_bytes: Final[int | None]
+    diagnostics: Final[Diagnostics]
+
 class LeakSite(_Value):
     device: Final[str]
     scope: Final[str]
@@ -595,6 +630,7 @@ class RunFacts(_Value):
     ops: Final[int]
     wall_seconds: Final[float]
     torch_version: Final[str]
+    allocator_settings: Final[str]
     rank: Final[int]
     world_size: Final[int]
     ranks_alike: Final[str]
@@ -660,6 +696,7 @@ def find_peak(
     depth: int = 3,
     device: str | None = None,
     step: int | None = None,
+    allocator_settings: str | None = None,
 ) -> PeakAnswer: ...
 def find_scopes(
     tape: Tape,
@@ -680,6 +717,14 @@ def find_timeline(
 def find_lifetimes(
     tape: Tape, *, top: int = 10, device: str | None = None, step: int | None = None
 ) -> LifetimesAnswer: ...
+def find_alloc(
+    tape: Tape,
+    *,
+    settings: list[str] = ...,
+    memory_bytes: int | None = None,
+    device: str | None = None,
+    step: int | None = None,
+) -> AllocAnswer: ...
 def find_leaks(tape: Tape, *, top: int = 10, device: str | None = None) -> LeaksAnswer: ...
 def find_diff(
     before: Tape,

@@ -109,8 +109,16 @@ def place_among_ranks() -> tuple[int, int]:
 def start_facts(kind: str, rank: int, world_size: int) -> dict[str, object]:
     import torch
 
-    return {"run.kind": kind, "run.torch": torch.__version__, "run.rank": rank,
-            "run.world_size": world_size}
+    facts = {"run.kind": kind, "run.torch": torch.__version__, "run.rank": rank,
+             "run.world_size": world_size}
+    settings = allocator_settings()
+    return facts | {"run.allocator_settings": settings} if settings else facts
+
+
+def allocator_settings() -> str:
+    """How PyTorch's caching allocator was set up; of several variables it reads the first."""
+    names = ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF", "PYTORCH_ALLOC_CONF")
+    return next((os.environ[name] for name in names if name in os.environ), "")
 
 
 def end_facts(ending: Ending, steps: int, optimizers: int,

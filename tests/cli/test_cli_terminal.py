@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "transformer.tape.txt"
-VERBS = ["report", "peak", "scopes", "timeline", "lifetimes", "leaks", "verify"]
+VERBS = ["report", "peak", "scopes", "timeline", "lifetimes", "leaks", "alloc", "verify"]
 
 
 def read_to_the_end(master, process):

@@ -145,6 +145,30 @@ def test_leaks_name_the_place_that_keeps_growing(write, answer):
     assert (site["count"], site["allocated_bytes"], site["bytes_per_step"]) == (3, 300, 100)
 
 
+GROWING = "tape 1\ndevice cuda:0\nalloc a 30MiB\nfree a\nalloc b 40MiB\nfree b\nalloc c 50MiB\n"
+
+
+def test_alloc_names_the_setting_that_is_worth_it(write, answer):
+    [device] = answer("alloc", write(GROWING))["devices"]
+    # 30 + 40 + 50 MiB, or three pages of 20.
+    reserved = {one["settings"]: one["allocator"]["reserved_peak_bytes"] >> 20 for one in device["outcomes"]}
+    assert reserved[""] == 120 and reserved["expandable_segments:True"] == 60
+    assert device["best"] == "expandable_segments:True" and device["saved_bytes"] == 60 << 20
+
+
+def test_alloc_counts_retries_on_a_smaller_gpu(write, answer):
+    # 837 MiB are CUDA's context: 100 MiB are left, and 30 + 40 + 50 are too many.
+    told = answer("alloc", write(GROWING), "--memory", "937MiB", "--alloc-conf", "expandable_segments:True")
+    assert told["room_bytes"] == 100 << 20
+    assert [one["retries"] for one in told["devices"][0]["outcomes"]] == [1, 0]
+
+
+def test_a_peak_can_be_that_of_the_allocators_blocks(write, answer):
+    [peak] = answer("peak", write(GROWING), "--alloc-conf", "max_split_size_mb:128")["devices"]
+    assert peak["allocator"]["reserved_peak_bytes"] == 120 << 20
+    assert peak["allocator"]["fragmented_bytes"] == 70 << 20
+
+
 def test_leaks_say_when_the_tape_is_too_short(two_steps, tidemark):
     result = tidemark("leaks", two_steps)
     assert result.returncode == 0
@@ -174,7 +198,7 @@ def test_report_has_peak_modules_and_timeline_together(two_steps, answer):
     assert max(p["highest"] for p in report["timeline"]["devices"][0]["points"]) == 4500
 
 
-@pytest.mark.parametrize("verb", ["report", "peak", "scopes", "timeline", "lifetimes", "leaks"])
+@pytest.mark.parametrize("verb", ["report", "peak", "scopes", "timeline", "lifetimes", "leaks", "alloc"])
 def test_text_and_json_both_succeed_in_silence_on_stderr(two_steps, tidemark, verb):
     for flags in ([], ["--json"]):
         result = tidemark(verb, two_steps, *flags)
@@ -221,7 +245,7 @@ def test_version_is_one_line(tidemark):
     assert (result.returncode, result.stdout) == (0, "tidemark 0.1.0\n")
 
 
-VERBS = ["report", "peak", "scopes", "timeline", "lifetimes", "leaks", "diff", "convert", "verify"]
+VERBS = ["report", "peak", "scopes", "timeline", "lifetimes", "leaks", "alloc", "diff", "convert", "verify"]
 
 
 def test_help_lists_every_verb_in_one_line(tidemark):

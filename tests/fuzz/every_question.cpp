@@ -1,6 +1,7 @@
 // Every analysis, narrowed and whole, and every report of its answer.
 #include "tests/fuzz/every_question.h"
 
+#include "tidemark/engine/analyses/alloc.h"
 #include "tidemark/engine/analyses/diff.h"
 #include "tidemark/engine/analyses/leaks.h"
 #include "tidemark/engine/analyses/lifetimes.h"
@@ -29,6 +30,7 @@ void ask_every_question(const Tape& tape) {
   report(find_peak(tape));
   report(find_lifetimes(tape));
   report(find_leaks(tape));
+  report(find_alloc(tape));
   report(find_diff(tape, tape));
 
   ScopesOptions scopes;

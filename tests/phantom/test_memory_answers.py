@@ -1,4 +1,4 @@
-"""Memory as torch.cuda tells it: by our ledger, so a script prints the estimate itself."""
+"""Memory as torch.cuda tells it: by the model of its caching allocator."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ pytestmark = pytest.mark.usefixtures("gpus")
 
 # 1000 floats are 4000 bytes, and the allocator hands out multiples of 512: 4096.
 REQUESTED, ALLOCATED = 4000, 4096
+# Small blocks come out of segments of 2 MiB, those from 1 to 10 MiB out of 20.
+SMALL_SEGMENT, LARGE_SEGMENT = 2 << 20, 20 << 20
 
 
 def test_allocated_bytes_rise_and_fall() -> None:
@@ -75,14 +77,82 @@ def test_statistics_have_the_keys_that_pytorch_gives() -> None:
     assert two.numel() == 1000
 
 
-def test_free_memory_is_the_gpus_less_what_is_allocated() -> None:
+def test_free_memory_is_the_gpus_less_what_is_reserved() -> None:
     total = CATALOGUE["h100"].memory_bytes
     kept = torch.empty(1000, device="cuda")
-    assert torch.cuda.mem_get_info() == (total - ALLOCATED, total)
+    assert torch.cuda.mem_get_info() == (total - SMALL_SEGMENT, total)
     assert torch.cuda.mem_get_info(1) == (total, total)
-    assert torch.accelerator.memory.get_memory_info(0) == (total - ALLOCATED, total)
+    assert torch.accelerator.memory.get_memory_info(0) == (total - SMALL_SEGMENT, total)
     assert torch.accelerator.memory_allocated() == ALLOCATED
     assert kept.is_cuda
+
+
+def test_reserved_bytes_are_those_of_segments() -> None:
+    small = torch.empty(1000, device="cuda")
+    large = torch.empty(3 << 20, dtype=torch.uint8, device="cuda")
+    assert torch.cuda.memory_reserved() == SMALL_SEGMENT + LARGE_SEGMENT
+    del large
+    assert torch.cuda.memory_reserved() == SMALL_SEGMENT + LARGE_SEGMENT  # cached
+    again = torch.empty(5 << 20, dtype=torch.uint8, device="cuda")
+    assert torch.cuda.max_memory_reserved() == SMALL_SEGMENT + LARGE_SEGMENT
+    del again
+    torch.cuda.empty_cache()
+    assert torch.cuda.memory_reserved() == torch.accelerator.memory_reserved() == SMALL_SEGMENT
+    stats = torch.cuda.memory_stats()
+    assert stats["reserved_bytes.large_pool.peak"] == LARGE_SEGMENT
+    assert stats["segment.all.allocated"] == 2 and stats["segment.all.freed"] == 1
+    assert stats["num_device_alloc"] == 2 and stats["num_device_free"] == 1
+    assert small.is_cuda
+
+
+def test_a_snapshot_has_segments_and_their_blocks() -> None:
+    kept = torch.empty(1000, device="cuda")
+    [segment] = torch.cuda.memory_snapshot()
+    assert segment["total_size"] == SMALL_SEGMENT and segment["segment_type"] == "small"
+    assert segment["allocated_size"] == segment["active_size"] == ALLOCATED
+    assert [(block["size"], block["state"]) for block in segment["blocks"]] == [
+        (ALLOCATED, "active_allocated"), (SMALL_SEGMENT - ALLOCATED, "inactive")]
+    assert segment["blocks"][0]["requested_size"] == REQUESTED
+    assert torch.cuda.memory._snapshot()["segments"] == [segment] and kept.is_cuda
+
+
+def test_a_block_that_another_stream_uses_stays_active() -> None:
+    tensor = torch.empty(1000, device="cuda")
+    tensor.record_stream(torch.cuda.Stream())
+    del tensor
+    stats = torch.cuda.memory_stats()
+    assert stats["allocated_bytes.all.current"] == 0
+    assert stats["active_bytes.all.current"] == ALLOCATED
+    assert torch.empty(1000, device="cuda").is_cuda  # asks whether the stream is done
+    assert torch.cuda.memory_stats()["active_bytes.all.current"] == 0
+
+
+def test_streams_have_blocks_of_their_own() -> None:
+    here = torch.empty(1000, device="cuda")
+    with torch.cuda.stream(torch.cuda.Stream()):
+        there = torch.empty(1000, device="cuda")
+    assert torch.cuda.memory_reserved() == 2 * SMALL_SEGMENT
+    assert here.is_cuda and there.is_cuda
+
+
+def test_settings_can_be_changed_while_a_program_runs() -> None:
+    torch.cuda.memory._set_allocator_settings("expandable_segments:True")
+    first = torch.empty(15 << 20, dtype=torch.uint8, device="cuda")
+    second = torch.empty(30 << 20, dtype=torch.uint8, device="cuda")
+    # 45 MiB in pages of 20.
+    assert torch.cuda.memory_reserved() == 60 << 20
+    assert [one["is_expandable"] for one in torch.cuda.memory_snapshot()] == [True]
+    assert first.is_cuda and second.is_cuda
+    with pytest.raises(RuntimeError, match="column 21.*True or False"):
+        torch.cuda.memory._set_allocator_settings("expandable_segments:maybe")
+
+
+def test_a_fraction_of_the_memory_is_kept_in_mind() -> None:
+    assert torch.cuda.get_per_process_memory_fraction() == 1.0
+    torch.cuda.set_per_process_memory_fraction(0.5)
+    assert torch.cuda.get_per_process_memory_fraction() == 0.5
+    with pytest.raises(ValueError, match="fraction"):
+        torch.cuda.set_per_process_memory_fraction(1.5)
 
 
 def test_reports_and_caches_answer() -> None:

@@ -44,7 +44,7 @@ std::vector<Property> all_properties(const std::string& only) {
   std::vector<Property> all;
   for (auto part : {tape_properties, replay_properties, walk_properties, peak_properties,
                     timeline_properties, scopes_properties, lifetimes_properties, diff_properties,
-                    live_properties, graph_properties, dataflow_properties})
+                    live_properties, graph_properties, dataflow_properties, allocator_properties})
     for (const Property& property : part())
       if (std::string_view(property.name).find(only) != std::string_view::npos)
         all.push_back(property);

@@ -37,5 +37,6 @@ std::vector<Property> diff_properties();
 std::vector<Property> live_properties();
 std::vector<Property> dataflow_properties();
 std::vector<Property> graph_properties();
+std::vector<Property> allocator_properties();
 
 }  // namespace tidemark::test

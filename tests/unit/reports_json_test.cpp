@@ -306,6 +306,7 @@ TEST(JsonReport, TheOverviewHoldsTheThreeAnswersAndTheDiagnosticsOnce) {
     "ops": 10,
     "wall_seconds": 1.5,
     "torch_version": "2.13.0",
+    "allocator_settings": null,
     "rank": 0,
     "world_size": 1,
     "ranks_alike": null,

@@ -54,12 +54,12 @@ class Progress:
         if not self._is_on or time.monotonic() - self._last < 0.1:
             return
         self._last = time.monotonic()
-        counters = library().counters(0)
+        now, peak, *_ = library().memory_held(0)
         steps = f"{done}/{self._wanted}" if self._wanted else str(done)
         line = (
             f"step {steps}  {library().ops()} ops  "
-            f"{format_bytes(counters['allocated'])} now  "
-            f"{format_bytes(counters['allocated_peak'])} peak"
+            f"{format_bytes(now)} now  "
+            f"{format_bytes(peak)} peak"
         )
         with self._lock:
             if self._at_line_start:

@@ -142,7 +142,7 @@ def run_here(options: EstimateOptions, program: Callable[[], None] | None, folde
         patches.restore()
         close_gpus()
     wall = time.monotonic() - started
-    write_meta(library().set_meta, known_after(ending, steps, wall, options.gpus))
+    write_meta(library().set_meta, known_after(ending, steps, wall))
     tell_alike(modules.shards.classes(), options.rank)
     if ending.how == "steps":
         write_meta(library().set_meta, {"run.further_seconds": f"{further:.3f}"})
@@ -183,10 +183,9 @@ def known_before(options: EstimateOptions) -> dict[str, object]:
         gpu.name, gpu.memory_bytes, (gpu.major, gpu.minor), options.gpus)
 
 
-def known_after(ending: Ending, steps: OptimizerSteps, wall: float, gpus: int) -> dict[str, object]:
-    births = sum(library().counters(gpu)["births"] for gpu in range(gpus))
+def known_after(ending: Ending, steps: OptimizerSteps, wall: float) -> dict[str, object]:
     facts = end_facts(ending, steps.done, steps.optimizers, wall)
-    facts |= {"run.ops": library().ops(), "used.gpu": births > 0}
+    facts |= {"run.ops": library().ops(), "used.gpu": library().births() > 0}
     for name, operators in OPERATORS_THAT_MATTER.items():
         facts[f"used.{name}"] = library().has_called(operators)
     first = library().out_of_memory()

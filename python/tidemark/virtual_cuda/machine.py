@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from tidemark.gpus import Gpu
 from tidemark.hidden_folders import hidden_folders
 from tidemark.private_torch import what_is_missing
+from tidemark.run_facts import allocator_settings
 from tidemark.torch_match import check_torch
 from tidemark.virtual_cuda.library import find_torch, library, load
 from tidemark.virtual_cuda.patches import Patches
@@ -74,6 +75,7 @@ def open_gpus(
         save=save,
         host_memory=host_memory,
         calibration=list(calibration),
+        allocator_settings=allocator_settings(),
     )
     library().set_hidden_folders(hidden_folders(find_torch()))
     c_names.patch_c_names(_patches)

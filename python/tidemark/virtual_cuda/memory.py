@@ -1,5 +1,4 @@
-"""torch.cuda's answers about memory, given by our ledger: a script that prints its peak prints the
-estimate."""
+"""torch.cuda's answers about memory, given by the model of its caching allocator."""
 
 from __future__ import annotations
 
@@ -13,61 +12,60 @@ from tidemark.virtual_cuda.devices import checked_index
 from tidemark.virtual_cuda.library import library
 from tidemark.virtual_cuda.patches import Patches
 
-# The caching allocator takes memory from the device in segments; its model comes with a later
-# version, so reserved bytes are taken to be the allocated ones.
-_POOLS = ("all", "small_pool", "large_pool")
-
-
-def _counters(device: Any = None) -> dict[str, int]:
-    counters: dict[str, int] = library().counters(checked_index(device))
-    return counters
+def _held(device: Any = None) -> tuple[int, int, int, int]:
+    held: tuple[int, int, int, int] = library().memory_held(checked_index(device))
+    return held
 
 
 def allocated(device: Any = None) -> int:
-    return _counters(device)["allocated"]
+    return _held(device)[0]
 
 
 def max_allocated(device: Any = None) -> int:
-    return _counters(device)["allocated_peak"]
+    return _held(device)[1]
+
+
+def reserved(device: Any = None) -> int:
+    return _held(device)[2]
+
+
+def max_reserved(device: Any = None) -> int:
+    return _held(device)[3]
 
 
 def reset_peak(device: Any = None) -> None:
     library().reset_peak(checked_index(device))
 
 
-def _family(current: int, peak: int, total: int) -> dict[str, int]:
-    return {"current": current, "peak": peak, "allocated": total, "freed": total - current}
+def reset_accumulated(device: Any = None) -> None:
+    library().reset_totals(checked_index(device))
 
 
 def nested_stats(device: Any = None) -> dict[str, Any]:
-    c = _counters(device)
-    of_bytes = _family(c["allocated"], c["allocated_peak"], c["allocated_total"])
-    of_requests = _family(c["requested"], c["requested_peak"], c["requested_total"])
-    of_counts = _family(c["births"] - c["deaths"], c["births_alive_peak"], c["births"])
-    nothing = _family(0, 0, 0)
+    told: dict[str, Any] = library().allocator_stats(checked_index(device))
+    return told
 
-    def pools(family: dict[str, int]) -> dict[str, dict[str, int]]:
-        return {pool: dict(family if pool != "small_pool" else nothing) for pool in _POOLS}
 
-    return {
-        "allocated_bytes": pools(of_bytes),
-        "active_bytes": pools(of_bytes),
-        "reserved_bytes": pools(of_bytes),
-        "requested_bytes": pools(of_requests),
-        "inactive_split_bytes": pools(nothing),
-        "allocation": pools(of_counts),
-        "active": pools(of_counts),
-        "segment": pools(of_counts),
-        "inactive_split": pools(nothing),
-        "oversize_allocations": dict(nothing),
-        "oversize_segments": dict(nothing),
-        "num_alloc_retries": 0,
-        "num_ooms": 0,
-        "max_split_size": -1,
-        "num_sync_all_streams": 0,
-        "num_device_alloc": c["births"],
-        "num_device_free": c["deaths"],
-    }
+def snapshot(*_: Any, **__: Any) -> list[dict[str, Any]]:
+    return [segment for device in range(library().device_count())
+            for segment in library().allocator_snapshot(device)]
+
+
+def set_fraction(fraction: float, device: Any = None) -> None:
+    if not isinstance(fraction, float):
+        raise TypeError("Invalid type for fraction argument, must be `float`")
+    if not 0 <= fraction <= 1:
+        raise ValueError(f"Invalid fraction value: {fraction}. Allowed range: 0~1")
+    index = checked_index(device)
+    _fractions[index] = fraction
+    library().set_memory_fraction(index, fraction)
+
+
+def set_settings(settings: str) -> None:
+    library().set_allocator_settings(settings)
+
+
+_fractions: dict[int, float] = {}
 
 
 def stats(device: Any = None) -> dict[str, int]:
@@ -87,34 +85,37 @@ def stats(device: Any = None) -> dict[str, int]:
 def summary(device: Any = None, abbreviated: bool = False) -> str:
     return (
         f"virtual GPU {checked_index(device)}: {allocated(device)} bytes allocated, "
-        f"{max_allocated(device)} at the peak"
+        f"{max_allocated(device)} at the peak; {reserved(device)} reserved, "
+        f"{max_reserved(device)} at the peak"
     )
 
 
 def patch_memory(patches: Patches, gpu: Gpu) -> None:
+    _fractions.clear()
+
     def info(device: Any = None) -> tuple[int, int]:
-        return max(gpu.memory_bytes - allocated(device), 0), gpu.memory_bytes
+        return max(gpu.memory_bytes - reserved(device), 0), gpu.memory_bytes
 
     answers = {
         "memory_allocated": allocated,
         "max_memory_allocated": max_allocated,
-        "memory_reserved": allocated,
-        "max_memory_reserved": max_allocated,
-        "memory_cached": allocated,
-        "max_memory_cached": max_allocated,
+        "memory_reserved": reserved,
+        "max_memory_reserved": max_reserved,
+        "memory_cached": reserved,
+        "max_memory_cached": max_reserved,
         "reset_peak_memory_stats": reset_peak,
         "reset_max_memory_allocated": reset_peak,
         "reset_max_memory_cached": reset_peak,
-        "reset_accumulated_memory_stats": lambda device=None: None,
+        "reset_accumulated_memory_stats": reset_accumulated,
         "memory_stats": stats,
         "memory_stats_as_nested_dict": nested_stats,
         "memory_summary": summary,
-        "memory_snapshot": lambda *args, **kwargs: [],
+        "memory_snapshot": snapshot,
         "mem_get_info": info,
-        "empty_cache": lambda: None,
+        "empty_cache": library().empty_cache,
         "get_allocator_backend": lambda: "native",
-        "set_per_process_memory_fraction": lambda fraction, device=None: None,
-        "get_per_process_memory_fraction": lambda device=None: 1.0,
+        "set_per_process_memory_fraction": set_fraction,
+        "get_per_process_memory_fraction": lambda device=None: _fractions.get(checked_index(device), 1.0),
         "list_gpu_processes": lambda device=None: "",
         "host_memory_stats": lambda: {},
     }
@@ -123,9 +124,9 @@ def patch_memory(patches: Patches, gpu: Gpu) -> None:
     patches.set_all(
         torch.cuda.memory,
         _record_memory_history=lambda *args, **kwargs: None,
-        _snapshot=lambda *args, **kwargs: {"segments": [], "device_traces": []},
+        _snapshot=lambda *args, **kwargs: {"segments": snapshot(), "device_traces": []},
         _dump_snapshot=lambda *args, **kwargs: None,
-        _set_allocator_settings=lambda settings: None,
+        _set_allocator_settings=set_settings,
     )
     patch_accelerator(patches, info)
 
@@ -134,13 +135,13 @@ def patch_accelerator(patches: Patches, info: Any) -> None:
     names = {
         "memory_allocated": allocated,
         "max_memory_allocated": max_allocated,
-        "memory_reserved": allocated,
-        "max_memory_reserved": max_allocated,
+        "memory_reserved": reserved,
+        "max_memory_reserved": max_reserved,
         "memory_stats": stats,
         "get_memory_info": info,
         "reset_peak_memory_stats": reset_peak,
-        "reset_accumulated_memory_stats": lambda device=None: None,
-        "empty_cache": lambda: None,
+        "reset_accumulated_memory_stats": reset_accumulated,
+        "empty_cache": library().empty_cache,
     }
     for name, answer in names.items():
         for owner in (torch.accelerator, torch.accelerator.memory):

@@ -17,6 +17,7 @@
   X(kTimeline)  /* over the run */            \
   X(kLifetimes) /* who lives how long */      \
   X(kLeaks)     /* what never dies */         \
+  X(kAlloc)     /* the allocator's share */   \
   X(kDiff)      /* two runs */                \
   X(kConvert)   /* text and binary */         \
   X(kVerify)    /* is the tape sound */

@@ -12,8 +12,7 @@ namespace tidemark {
 // The answers of observers that have seen a whole tape: of several a tuple, of one its own. Their
 // diagnostics come after those of the tape itself.
 template <class... Observers>
-auto feed(const Tape& tape, Observers... observers) {
-  Replay replay(tape.tables());
+auto feed_through(Replay replay, const Tape& tape, Observers... observers) {
   replay.add_all(tape, observers...);
   const auto answer = [&](const auto& observer) {
     auto found = observer.answer(replay);
@@ -24,6 +23,11 @@ auto feed(const Tape& tape, Observers... observers) {
   };
   if constexpr (sizeof...(Observers) == 1) return answer(observers...);
   else return std::tuple(answer(observers)...);
+}
+
+template <class... Observers>
+auto feed(const Tape& tape, Observers... observers) {
+  return feed_through(Replay(tape.tables()), tape, std::move(observers)...);
 }
 
 // An analysis that follows a live run. The tables must outlive it.

@@ -1,10 +1,29 @@
 // Follows each device's peak, and explains it when asked.
 #include "tidemark/engine/analyses/peak.h"
 
+#include "tidemark/engine/analyses/allocator_peaks.h"
 #include "tidemark/engine/analyses/naming.h"
 #include "tidemark/engine/analyses/peak_shares.h"
+#include "tidemark/engine/analyses/run_facts.h"
 
 namespace tidemark {
+namespace {
+
+PeakAnswer find_peak_of_blocks(const Tape& tape, const PeakOptions& options) {
+  AllocatorOptions allocator;
+  allocator.settings = parse_allocator_settings(*options.allocator_settings);
+  const RunFacts run = find_run_facts(tape);
+  allocator.settings.tie_break = tie_break_of(run.torch_version);
+  if (run.gpu.memory_bytes > 0) allocator.address_bytes = run.gpu.memory_bytes;
+  auto [peak, peaks] = feed_through(Replay(tape.tables(), allocator), tape, PeakObserver(options),
+                                    AllocatorPeaks(tape.tables(), allocator, options));
+  for (DevicePeak& device : peak.devices)
+    if (const auto* found = peaks.find(tape.tables().find_device(device.device)))
+      device.allocator = found->peak;
+  return peak;
+}
+
+}  // namespace
 
 void PeakObserver::add_device() { keepers_.emplace_back(device_numbered(keepers_.size())); }
 
@@ -21,7 +40,8 @@ DevicePeak PeakObserver::explain(const PeakKeeper& keeper, const Replay& replay)
           .owners = owners_of(alive, tables),
           .modules = modules_of(alive, options_.depth, tables),
           .sites = sites_of(alive, options_.top, tables),
-          .lines = lines_of(alive, options_.top, tables)};
+          .lines = lines_of(alive, options_.top, tables),
+          .allocator = {}};
 }
 
 PeakAnswer PeakObserver::answer(const Replay& replay) const {
@@ -37,6 +57,7 @@ PeakAnswer PeakObserver::answer(const Replay& replay) const {
 
 PeakAnswer find_peak(const Tape& tape, const PeakOptions& options) {
   check_selection(options, tape);
+  if (options.allocator_settings) return find_peak_of_blocks(tape, options);
   return feed(tape, PeakObserver(options));
 }
 

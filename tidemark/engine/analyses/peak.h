@@ -11,6 +11,8 @@ namespace tidemark {
 struct PeakOptions : Selection {
   std::size_t top = 10;   // how many of the largest storages, sites and source lines
   std::size_t depth = 3;  // of the tree of modules; 0: all
+  // What if the caching allocator had these settings: bytes are those of its blocks.
+  std::optional<std::string> allocator_settings;
 };
 
 class PeakObserver {
@@ -42,7 +44,8 @@ class PeakObserver {
 };
 using PeakAccumulator = Accumulator<PeakObserver>;
 
-// Throws Error(NotFound) for a device or step the tape does not have.
+// Throws Error(NotFound) for a device or step the tape does not have, Error(BadArgument) for
+// settings that cannot be read.
 PeakAnswer find_peak(const Tape& tape, const PeakOptions& options = {});
 
 }  // namespace tidemark

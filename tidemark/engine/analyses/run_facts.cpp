@@ -68,6 +68,7 @@ RunFacts find_run_facts(const Tape& tape) {
   run.ops = meta.count("run.ops");
   run.wall_seconds = meta.number<double>("run.wall_seconds").value_or(0);
   run.torch_version = meta.text("run.torch");
+  run.allocator_settings = meta.text("run.allocator_settings");
   run.rank = meta.count("run.rank");
   run.world_size = meta.count("run.world_size", 1);
   run.ranks_alike = meta.text("run.ranks_alike");

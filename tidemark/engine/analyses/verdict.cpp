@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "tidemark/engine/analyses/allocator_peaks.h"
+#include "tidemark/engine/analyses/naming.h"
 #include "tidemark/engine/analyses/peak.h"
 #include "tidemark/engine/analyses/run_facts.h"
 #include "tidemark/engine/base/error.h"
@@ -17,7 +19,6 @@ constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 // GPU until each has numbers of its own, and are called assumed for that.
 constexpr std::int64_t kMatmulWorkspaceBytes = 65 * kMiB;
 constexpr std::int64_t kContextBytes = 837 * kMiB;
-constexpr std::int64_t kSlackPercent = 14;
 
 // The GPU whose tensors rise highest; none where no GPU was touched.
 const DevicePeak* deciding_device(const PeakAnswer& peak) {
@@ -39,7 +40,8 @@ BudgetItem workspaces_of(const RunFacts& run, std::int64_t held) {
           "cuBLAS and cuBLASLt on an H200"};
 }
 
-std::vector<BudgetItem> budget_of(const RunFacts& run, const DevicePeak& peak) {
+std::vector<BudgetItem> budget_of(const RunFacts& run, const DevicePeak& peak,
+                                  std::int64_t reserved) {
   const bool is_measured = run.kind == "record";
   const std::int64_t held = peak.categories[static_cast<std::size_t>(Category::Workspace)];
   std::vector<BudgetItem> items = {{"tensors", peak.allocated_bytes - held,
@@ -51,9 +53,8 @@ std::vector<BudgetItem> budget_of(const RunFacts& run, const DevicePeak& peak) {
     items.push_back(std::move(workspaces));
   items.push_back(
       {"CUDA context", kContextBytes, Evidence::Assumed, "the most of 26 runs on an H200"});
-  // Divided first: a product may pass 63 bits.
-  items.push_back({"allocator's slack", peak.allocated_bytes / 100 * kSlackPercent,
-                   Evidence::Assumed, "14%, the median of 26 runs"});
+  items.push_back({"allocator's slack", std::max<std::int64_t>(reserved - peak.allocated_bytes, 0),
+                   Evidence::Modelled, "reserved beyond the tensors"});
   return items;
 }
 
@@ -82,7 +83,25 @@ Verdict weigh(const VerdictAnswer& answer, RunEnd end) {
 
 }  // namespace
 
-std::optional<VerdictAnswer> judge(const RunFacts& run, const PeakAnswer& peak) {
+std::int64_t bytes_beside_allocator(const RunFacts& run) {
+  return kContextBytes + (run.used_matmul ? kMatmulWorkspaceBytes : 0);
+}
+
+std::map<std::string, std::int64_t> find_reserved(const Tape& tape, const RunFacts& run,
+                                                  Diagnostics& diagnostics) {
+  std::map<std::string, std::int64_t> reserved;
+  if (run.gpu.memory_bytes <= 0) return reserved;
+  AllocatorOptions options;
+  options.settings = settings_of(run, diagnostics);
+  options.address_bytes = run.gpu.memory_bytes;
+  const auto found = feed(tape, AllocatorPeaks(tape.tables(), options));
+  for (const auto& one : found.devices)
+    reserved[device_name(tape.tables(), one.device)] = one.peak.reserved_peak_bytes;
+  return reserved;
+}
+
+std::optional<VerdictAnswer> judge(const RunFacts& run, const PeakAnswer& peak,
+                                   const std::map<std::string, std::int64_t>& reserved) {
   if (run.gpu.memory_bytes <= 0) return std::nullopt;
   VerdictAnswer answer;
   answer.gpu = run.gpu;
@@ -90,7 +109,8 @@ std::optional<VerdictAnswer> judge(const RunFacts& run, const PeakAnswer& peak) 
   if (device) {
     answer.device = device->device;
     answer.tensor_bytes = device->allocated_bytes;
-    answer.budget = budget_of(run, *device);
+    const auto held = reserved.find(device->device);
+    answer.budget = budget_of(run, *device, held == reserved.end() ? 0 : held->second);
     for (const BudgetItem& item : answer.budget)
       answer.budget_bytes = add_saturating(answer.budget_bytes, item.bytes);
   }
@@ -111,11 +131,12 @@ VerdictAnswer find_verdict(const Tape& tape, const VerdictOptions& options) {
   RunFacts run = find_run_facts(tape);
   if (options.gpu) run.gpu = *options.gpu;
   const PeakAnswer peak = find_peak(tape);
-  std::optional<VerdictAnswer> answer = judge(run, peak);
+  Diagnostics notes = peak.diagnostics;
+  std::optional<VerdictAnswer> answer = judge(run, peak, find_reserved(tape, run, notes));
   if (!answer)
     throw Error(ErrorCode::NotFound, "the tape does not say which GPU its run was for", {},
                 "name one, with its memory");
-  answer->diagnostics = peak.diagnostics;
+  answer->diagnostics = std::move(notes);
   return *std::move(answer);
 }
 

@@ -5,7 +5,9 @@
 // too large without torch.compile may still fit with it: nobody can tell.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
 
 #include "tidemark/engine/answers/peak.h"
 #include "tidemark/engine/answers/verdict.h"
@@ -18,7 +20,14 @@ struct VerdictOptions {
 };
 
 // None for a run that knows of no GPU: there is nothing it could fit.
-std::optional<VerdictAnswer> judge(const RunFacts& run, const PeakAnswer& peak);
+std::optional<VerdictAnswer> judge(const RunFacts& run, const PeakAnswer& peak,
+                                   const std::map<std::string, std::int64_t>& reserved);
+// What the allocators of a run reserve at their highest, by device; nothing for a run that knows of
+// no GPU, which nobody judges.
+std::map<std::string, std::int64_t> find_reserved(const Tape& tape, const RunFacts& run,
+                                                  Diagnostics& diagnostics);
+// What of a GPU's memory is not the allocator's to give: CUDA's context, workspaces of libraries.
+std::int64_t bytes_beside_allocator(const RunFacts& run);
 
 // Throws Error(NotFound) where neither the tape nor the caller names a GPU.
 VerdictAnswer find_verdict(const Tape& tape, const VerdictOptions& options = {});

@@ -11,6 +11,7 @@
   X(VerdictsAnswer)         \
   X(LifetimesAnswer)        \
   X(LeaksAnswer)            \
+  X(AllocAnswer)            \
   X(DiffAnswer)             \
   X(RanksAnswer)
 

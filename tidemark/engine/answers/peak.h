@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "tidemark/engine/answers/alloc.h"
 #include "tidemark/engine/answers/parts.h"
 #include "tidemark/engine/base/diagnostics.h"
 
@@ -45,6 +46,7 @@ struct DevicePeak {
   std::vector<ScopeShare> modules;   // sums over subtrees, parents before children, outside last
   std::vector<SiteShare> sites;      // the largest first
   std::vector<LineShare> lines;      // the largest first
+  std::optional<AllocatorPeak> allocator;  // where it was asked for
   bool operator==(const DevicePeak&) const = default;
 };
 

@@ -45,6 +45,7 @@ struct RunFacts {
   std::int64_t ops = 0;
   double wall_seconds = 0;
   std::string torch_version;
+  std::string allocator_settings;  // PYTORCH_CUDA_ALLOC_CONF; empty for the defaults
   std::int64_t rank = 0, world_size = 1;
   std::string ranks_alike;  // ranks whose shards are of the same sizes: "0-1016"; empty if unknown
   GpuFacts gpu;

@@ -13,7 +13,7 @@ namespace tidemark {
 enum class AccountingRule : std::uint8_t {
   Rounded,    // to what the device's allocator hands out
   Requested,  // the bytes that were asked for
-};
+};  // and the block that a caching allocator hands out: tidemark/engine/replay/block_accounting.h
 
 // A storage as a replay sees it; nothing is charged where it is not alive.
 struct ChargedState : StorageState {

@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "tidemark/engine/base/saturating.h"
 #include "tidemark/engine/replay/accounting.h"
+#include "tidemark/engine/replay/block_accounting.h"
 #include "tidemark/engine/tape/problems.h"
 
 namespace tidemark {
@@ -52,6 +54,11 @@ class Ledger {
   // The tables may grow while a run goes on; they must outlive the ledger.
   explicit Ledger(const Tables& tables, AccountingRule rule = AccountingRule::Rounded)
       : tables_(&tables), accounting_(tables, rule) {}
+  // Charges the blocks that a caching allocator hands out.
+  Ledger(const Tables& tables, const AllocatorOptions& allocator)
+      : tables_(&tables), accounting_(tables, AccountingRule::Rounded) {
+    blocks_.emplace(tables, allocator);
+  }
 
   Change add(const Event& e) {
     ++now_.event;
@@ -61,8 +68,9 @@ class Ledger {
     const StorageChange seen = states_.apply(e);
     if (seen.problem != StorageProblem::None) [[unlikely]]
       note(tape_problem(seen.problem));
-    const Change change{accounting_.charge(seen.before), accounting_.charge(seen.after),
-                        seen.problem};
+    const Change change = blocks_ ? charge_blocks(e, seen)
+                                  : Change{accounting_.charge(seen.before),
+                                           accounting_.charge(seen.after), seen.problem};
     if (!changes_storage(e.kind)) return change;
     if (change.before.alive()) rows_[change.before.device.value].remove(change.before);
     if (change.after.alive()) put(change.after);
@@ -95,9 +103,11 @@ class Ledger {
   static const LedgerRow kEmptyRow;
 
   void note(TapeProblem problem);
+  Change charge_blocks(const Event& e, const StorageChange& seen);
 
   const Tables* tables_;
   Accounting accounting_;
+  std::optional<BlockAccounting> blocks_;
   StorageStates states_;
   std::vector<LedgerRow> rows_;
   Moment now_;

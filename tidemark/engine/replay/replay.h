@@ -26,6 +26,8 @@ class Replay {
   // The tables may grow while a run goes on; they must outlive the replay.
   explicit Replay(const Tables& tables, AccountingRule rule = AccountingRule::Rounded)
       : ledger_(tables, rule) {}
+  // Charges the blocks of a caching allocator; some observer must need the column of streams.
+  Replay(const Tables& tables, const AllocatorOptions& allocator) : ledger_(tables, allocator) {}
 
   // Adds the next event, the same observers each time.
   template <class... Observers>

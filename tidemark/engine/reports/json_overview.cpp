@@ -51,6 +51,7 @@ void write_run(JsonWriter& json, const RunFacts& run) {
   json.key("wall_seconds");
   json.real(run.wall_seconds);
   json.member_if_known("torch_version", run.torch_version);
+  json.member_if_known("allocator_settings", run.allocator_settings);
   json.member("rank", run.rank);
   json.member("world_size", run.world_size);
   json.member_if_known("ranks_alike", run.ranks_alike);

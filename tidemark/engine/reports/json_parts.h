@@ -20,6 +20,9 @@ void write_storage(JsonWriter& json, const StorageFact& fact);
 // The member "gpu".
 void write_gpu(JsonWriter& json, const GpuFacts& gpu);
 
+// The member "allocator".
+void write_allocator(JsonWriter& json, const AllocatorPeak& peak);
+
 // Answers that stand alone and inside the overview: all members but the diagnostics.
 void write_answer(JsonWriter& json, const PeakAnswer& answer);
 void write_answer(JsonWriter& json, const ScopesAnswer& answer);

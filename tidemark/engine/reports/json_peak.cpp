@@ -46,6 +46,7 @@ void write_device(JsonWriter& json, const DevicePeak& peak) {
   json.member("allocated_bytes", peak.allocated_bytes);
   json.member("requested_bytes", peak.requested_bytes);
   write_moment(json, "at", peak.at);
+  if (peak.allocator) write_allocator(json, *peak.allocator);
   write_categories(json, "categories", peak.categories);
   json.member("alive_count", peak.alive_count);
   json.key("largest");

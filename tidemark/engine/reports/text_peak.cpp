@@ -35,6 +35,16 @@ bool has_groups(const DevicePeak& peak) {
                      [](const SiteShare& site) { return site.count > 1 || !site.shape.empty(); });
 }
 
+void add_allocator(Page& page, const AllocatorPeak& held, std::size_t indent) {
+  page.paragraph("the allocator then: " + page.bytes(held.allocated_bytes) + " allocated, " +
+                     page.bytes(held.active_bytes) + " active, " + page.bytes(held.reserved_bytes) +
+                     " reserved, " + page.bytes(held.fragmented_bytes) + " fragmented",
+                 indent);
+  page.paragraph("reserved at most " + page.bytes(held.reserved_peak_bytes) + " " +
+                     moment_words(held.reserved_at, page.width() - indent),
+                 indent);
+}
+
 void add_headline(Page& page, const DevicePeak& peak, bool is_brief) {
   const std::string device = elided(printable(peak.device), page.width() / 2);
   const std::string headline = device + "  peak " + page.bytes(peak.allocated_bytes);
@@ -50,6 +60,7 @@ void add_headline(Page& page, const DevicePeak& peak, bool is_brief) {
     facts +=
         ", event " + format_count(peak.at.event) + ", time " + format_duration(peak.at.time_ns);
   page.paragraph(facts, indent, 0, Ink::Dim);
+  if (peak.allocator) add_allocator(page, *peak.allocator, indent);
 }
 
 }  // namespace

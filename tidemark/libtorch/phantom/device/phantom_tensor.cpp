@@ -15,10 +15,15 @@ namespace {
 
 void release_phantom(void* context) {
   auto* record = static_cast<StorageRecord*>(context);
-  report_memory(record->device, record->address, -record->bytes);
   if (StorageLog* log = storage_log(record->session))
-    log->died(record->key, record->device, record->bytes);
+    log->died({record->key, record->block}, record->device);
+  report_memory(record->device, record->address, -record->bytes);
   delete record;
+}
+
+void hold(StorageRecord& record, const Holding& held) {
+  record.key = held.key;
+  record.block = held.block;
 }
 
 c10::DataPtr new_pointer(c10::DeviceIndex device, std::int64_t bytes) {
@@ -26,7 +31,7 @@ c10::DataPtr new_pointer(c10::DeviceIndex device, std::int64_t bytes) {
   record->device = device;
   record->bytes = bytes;
   record->session = session_number();
-  if (StorageLog* log = storage_log()) record->key = log->born(device, bytes, current_whence());
+  if (StorageLog* log = storage_log()) hold(*record, log->born(device, bytes, current_whence()));
   void* address = record->address = bytes > 0 ? next_address(bytes) : nullptr;
   report_memory(device, address, bytes);
   // The pointer says "meta": views that meta kernels make of a twin take their device from it.
@@ -102,7 +107,8 @@ void settle_size(const c10::Storage& storage) {
   const auto bytes = static_cast<std::int64_t>(storage.nbytes());
   if (!record || record->bytes == bytes) return;
   if (StorageLog* log = storage_log(record->session))
-    record->key = log->resized(record->key, record->device, record->bytes, bytes, current_whence());
+    hold(*record,
+         log->resized({record->key, record->block}, record->device, bytes, current_whence()));
   record->bytes = bytes;
   record->known.reset();
 }

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "tidemark/engine/allocator/free_blocks.h"
 #include "tidemark/libtorch/attribution/note.h"
 
 namespace tidemark::phantom {
@@ -17,7 +18,8 @@ struct StorageRecord {
   std::int64_t bytes = 0;
   void* address = nullptr;
   attribution::StorageKey key = 0;
-  std::uint32_t session = 0;          // whose log knows the key
+  BlockId block = kNoBlock;           // of the GPU's allocator
+  std::uint32_t session = 0;          // whose log knows both
   std::shared_ptr<KnownBytes> known;  // null: nothing is known of the values
 };
 

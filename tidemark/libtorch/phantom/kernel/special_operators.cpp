@@ -5,6 +5,7 @@
 #include "tidemark/libtorch/phantom/cuda/foreach_rules.h"
 #include "tidemark/libtorch/phantom/cuda/grad_scaler.h"
 #include "tidemark/libtorch/phantom/cuda/grouped_matmul.h"
+#include "tidemark/libtorch/phantom/cuda/recorded_streams.h"
 #include "tidemark/libtorch/phantom/cuda/recurrent.h"
 #include "tidemark/libtorch/phantom/cuda/sparse.h"
 #include "tidemark/libtorch/phantom/kernel/catalogue.h"
@@ -40,7 +41,7 @@ constexpr std::array kCatalogue = {
     Entry{"aten::histc", &answer_histogram},
     Entry{"aten::_to_copy", &copy_to_host},
     Entry{"aten::copy_", &copy_into_host},
-    Entry{"aten::record_stream", &do_nothing},
+    Entry{"aten::record_stream", &record_stream},
     Entry{"aten::_amp_foreach_non_finite_check_and_unscale_", &unscale_gradients},
     Entry{"aten::_pack_padded_sequence", &run_parts},
     Entry{"aten::allclose", &run_parts},

@@ -65,7 +65,8 @@ void open_session(const SessionOptions& options) {
   TORCH_CHECK(!g_session.is_open, "tidemark's virtual GPUs are on already in this process");
   g_session.options = options;
   watch_forks();
-  g_session.log = std::make_shared<StorageLog>(options.on_out_of_memory, options.tape);
+  g_session.log =
+      std::make_shared<StorageLog>(options.on_out_of_memory, options.tape, options.allocator);
   ++g_session.number;
   g_session.ops = g_session.memo_hits = 0;
   forget_forwards();
@@ -133,9 +134,12 @@ std::string describe_source(StackId source) {
 
 void report_memory(c10::DeviceIndex device, void* address, std::int64_t bytes) {
   if (bytes == 0 || !c10::memoryProfilingEnabled() || !g_session.log) return;
-  const auto counters = g_session.log->counters(device);
-  c10::reportMemoryUsageToProfiler(address, bytes, static_cast<std::size_t>(counters.allocated),
-                                   static_cast<std::size_t>(counters.allocated),
+  const auto [allocated, reserved] = g_session.log->with_allocators([&](DeviceAllocators& all) {
+    const PoolCounters& held = all.of(device).counters().all;
+    return std::pair(held.allocated.current, held.reserved.current);
+  });
+  c10::reportMemoryUsageToProfiler(address, bytes, static_cast<std::size_t>(allocated),
+                                   static_cast<std::size_t>(reserved),
                                    c10::Device(c10::DeviceType::CUDA, device));
 }
 

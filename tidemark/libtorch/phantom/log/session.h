@@ -22,7 +22,8 @@ struct SessionOptions {
   // What large CPU tensors may take of the host's memory when they are read.
   std::int64_t host_memory_bytes = std::numeric_limits<std::int64_t>::max();
   bool kernels = true;  // false: only guard and hooks, for tensors that are not ours
-  std::string tape;     // the file that the tape goes to as it comes; empty for none
+  AllocatorSettings allocator;
+  std::string tape;  // the file that the tape goes to as it comes; empty for none
 };
 
 // Turns the virtual GPUs on: guard, hooks, kernels. Throws when a session is on already.

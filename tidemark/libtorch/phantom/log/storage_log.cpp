@@ -25,9 +25,6 @@ std::uint32_t this_thread() {
   return number;
 }
 
-// What the caching allocator accounts for a request.
-std::int64_t rounded(std::int64_t bytes) { return rounded_up(bytes, kCudaGranularity); }
-
 std::unique_ptr<attribution::RunTape> tape_at(const std::string& path) {
   return std::make_unique<attribution::RunTape>(attribution::TapeOptions{
       .path = path, .keeps_events = true, .device_name = [](std::uint8_t number) {
@@ -46,37 +43,39 @@ Note birth_of(StorageKey key, c10::DeviceIndex device, std::int64_t bytes, std::
 
 }  // namespace
 
-StorageLog::StorageLog(OnOutOfMemory on_out_of_memory, const std::string& path)
+StorageLog::StorageLog(OnOutOfMemory on_out_of_memory, const std::string& path,
+                       const AllocatorSettings& settings)
     : run_(attribution::Attribution(
                {.recompute_by_grad_mode = true, .count_at_birth = true, .knows_steps = true}),
            tape_at(path)),
+      allocators_(on_out_of_memory, settings),
       on_out_of_memory_(on_out_of_memory),
       start_ns_(now_ns()) {
   run_.start(/*count_at_birth=*/true);
 }
 
-StorageKey StorageLog::count_birth(c10::DeviceIndex device, std::int64_t bytes,
-                                   const Whence& whence) {
-  DeviceCounters& c = counters_[device];
-  c.allocated += rounded(bytes);
-  c.requested += bytes;
-  c.allocated_total += rounded(bytes);
-  c.requested_total += bytes;
-  c.allocated_peak = std::max(c.allocated_peak, c.allocated);
-  c.requested_peak = std::max(c.requested_peak, c.requested);
-  ++c.births;
-  c.births_alive_peak = std::max(c.births_alive_peak, c.births - c.deaths);
-  if (!out_of_memory_ && c.allocated > virtual_gpus().model().memory_bytes)
-    note_out_of_memory(device, bytes, c.allocated - rounded(bytes), whence);
-  return last_key_;
+// A block, or the exception of a GPU that has none.
+BlockId StorageLog::take_block(c10::DeviceIndex device, std::int64_t bytes, const Whence& whence) {
+  const BlockId block = allocators_.request(device, bytes);
+  if (block == kNoBlock && on_out_of_memory_ == OnOutOfMemory::Raise) refuse(device, bytes, whence);
+  return block;
 }
 
-StorageKey StorageLog::born(c10::DeviceIndex device, std::int64_t bytes, const Whence& whence) {
-  if (bytes == 0 || is_over_) return 0;
+Holding StorageLog::born(c10::DeviceIndex device, std::int64_t bytes, const Whence& whence) {
+  if (bytes == 0 || is_over_) return {};
   std::lock_guard lock(lock_);
-  check_memory(device, bytes, whence);
+  const Holding made{last_key_ + 1, take_block(device, bytes, whence)};
   run_.take(birth_of(++last_key_, device, bytes, whence.flags), &whence.place);
-  return count_birth(device, bytes, whence);
+  note_if_too_much(device, bytes, whence);
+  return made;
+}
+
+// The tensors alone are more than the GPU has, for the first time.
+void StorageLog::note_if_too_much(c10::DeviceIndex device, std::int64_t bytes,
+                                  const Whence& whence) {
+  const std::int64_t allocated = allocators_.of(device).counters().all.allocated.current;
+  if (!out_of_memory_ && allocated > virtual_gpus().model().memory_bytes) [[unlikely]]
+    note_out_of_memory(device, bytes, allocated - rounded_up(bytes, kCudaGranularity), whence);
 }
 
 // The event that says where it happens is the last one so far.
@@ -92,43 +91,41 @@ void StorageLog::note_out_of_memory(c10::DeviceIndex device, std::int64_t wanted
   out_of_memory_ = {device, wanted, allocated, at};
 }
 
-void StorageLog::died(StorageKey storage, c10::DeviceIndex device, std::int64_t bytes) {
-  if (!storage || is_over_) return;
+void StorageLog::died(const Holding& storage, c10::DeviceIndex device) {
+  if (!storage.key || is_over_) return;
   std::lock_guard lock(lock_);
-  run_.take({.key = storage, .thread = this_thread(), .kind = NoteKind::Died});
-  DeviceCounters& c = counters_[device];
-  c.allocated -= rounded(bytes);
-  c.requested -= bytes;
-  ++c.deaths;
+  run_.take({.key = storage.key, .thread = this_thread(), .kind = NoteKind::Died});
+  allocators_.free(device, storage.block);
 }
 
 // To the allocator a resize is a new block and the death of the old one; a storage that shrinks to
 // nothing (as sharded parameters do) dies and is born again later.
-StorageKey StorageLog::resized(StorageKey storage, c10::DeviceIndex device, std::int64_t before,
-                               std::int64_t after, const Whence& whence) {
-  StorageKey grown = 0;
+Holding StorageLog::resized(const Holding& storage, c10::DeviceIndex device, std::int64_t after,
+                            const Whence& whence) {
+  Holding grown;
   if (after > 0 && !is_over_) {
     std::lock_guard lock(lock_);
-    check_memory(device, after, whence);
-    run_.take_moved(storage, birth_of(++last_key_, device, after, whence.flags), &whence.place);
-    grown = count_birth(device, after, whence);
+    grown = {last_key_ + 1, take_block(device, after, whence)};
+    run_.take_moved(storage.key, birth_of(++last_key_, device, after, whence.flags), &whence.place);
+    note_if_too_much(device, after, whence);
   }
-  died(storage, device, before);
+  died(storage, device);
   return grown;
 }
 
-bool StorageLog::would_refuse(c10::DeviceIndex device, std::int64_t bytes) const {
+// What is only cached is given back before a request fails, so that it does not count.
+bool StorageLog::would_refuse(c10::DeviceIndex device, std::int64_t bytes) {
   if (on_out_of_memory_ == OnOutOfMemory::GoOn) return false;
   std::lock_guard lock(lock_);
-  return counters_[device].allocated + rounded(bytes) > virtual_gpus().model().memory_bytes;
+  const std::int64_t allocated = allocators_.of(device).counters().all.allocated.current;
+  return bytes > virtual_gpus().model().memory_bytes - allocated;
 }
 
 // A refused request is no birth: a mark says where it was.
-void StorageLog::check_memory(c10::DeviceIndex device, std::int64_t wanted, const Whence& whence) {
-  if (on_out_of_memory_ == OnOutOfMemory::GoOn) return;
+void StorageLog::refuse(c10::DeviceIndex device, std::int64_t wanted, const Whence& whence) {
   const std::int64_t capacity = virtual_gpus().model().memory_bytes;
-  const std::int64_t allocated = counters_[device].allocated;
-  if (allocated + rounded(wanted) <= capacity) return;
+  const PoolCounters& held = allocators_.of(device).counters().all;
+  const std::int64_t allocated = held.allocated.current, reserved = held.reserved.current;
   tape().set_place(&whence.place);
   tape().mark("out of memory", this_thread(),
               run_.attribution().phase_now(this_thread(), whence.flags));
@@ -137,8 +134,10 @@ void StorageLog::check_memory(c10::DeviceIndex device, std::int64_t wanted, cons
   TORCH_CHECK_WITH(OutOfMemoryError, false,
                    "CUDA out of memory. Tried to allocate " + format_bytes(wanted) + ". GPU " +
                        std::to_string(device) + " has a total capacity of " +
-                       format_bytes(capacity) + " of which " + format_bytes(capacity - allocated) +
-                       " is free. (tidemark's virtual GPU)");
+                       format_bytes(capacity) + " of which " + format_bytes(capacity - reserved) +
+                       " is free. Of the allocated memory " + format_bytes(allocated) +
+                       " is allocated by PyTorch, and " + format_bytes(reserved - allocated) +
+                       " is reserved by PyTorch but unallocated. (tidemark's virtual GPU)");
 }
 
 CallId StorageLog::call(std::string_view op, std::string_view signature) {
@@ -291,19 +290,6 @@ Diagnostics StorageLog::diagnostics() const {
 std::string StorageLog::describe(StackId source) const {
   std::lock_guard lock(lock_);
   return tables().source(source);
-}
-
-DeviceCounters StorageLog::counters(c10::DeviceIndex device) const {
-  std::lock_guard lock(lock_);
-  return counters_.at(device);
-}
-
-void StorageLog::reset_peak(c10::DeviceIndex device) {
-  std::lock_guard lock(lock_);
-  DeviceCounters& c = counters_.at(device);
-  c.allocated_peak = c.allocated;
-  c.requested_peak = c.requested;
-  c.births_alive_peak = c.births - c.deaths;
 }
 
 void StorageLog::flush() {

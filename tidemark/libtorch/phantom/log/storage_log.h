@@ -4,7 +4,6 @@
 // business, as it is for live programs.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <mutex>
@@ -16,6 +15,7 @@
 #include "tidemark/engine/tape/builder.h"
 #include "tidemark/libtorch/attribution/run.h"
 #include "tidemark/libtorch/phantom/device/virtual_gpus.h"
+#include "tidemark/libtorch/phantom/log/device_allocators.h"
 
 namespace tidemark::phantom {
 
@@ -23,14 +23,11 @@ using attribution::Note;
 using attribution::NoteKind;
 using attribution::StorageKey;  // of a phantom: a number that is never used again; 0 for none
 
-// What torch.cuda.memory_stats() tells of one device.
-struct DeviceCounters {
-  std::int64_t allocated = 0, allocated_peak = 0, allocated_total = 0;
-  std::int64_t requested = 0, requested_peak = 0, requested_total = 0;
-  std::int64_t births = 0, births_alive_peak = 0, deaths = 0;
+// A storage that lives: its number, and the block that the GPU's allocator has for it.
+struct Holding {
+  StorageKey key = 0;
+  BlockId block = kNoBlock;
 };
-
-enum class OnOutOfMemory : std::uint8_t { GoOn, Raise };
 
 // Where a birth happens: what is known of it beyond the thread it happens on.
 struct Whence {
@@ -44,15 +41,15 @@ class StorageLog {
  public:
   // With a path, the tape goes to that file as it comes, too. Throws Error where it cannot be made.
   explicit StorageLog(OnOutOfMemory on_out_of_memory = OnOutOfMemory::GoOn,
-                      const std::string& path = "");
+                      const std::string& path = "", const AllocatorSettings& settings = {});
 
   // Zero bytes are no storage to an allocator: they get no number and no event.
-  StorageKey born(c10::DeviceIndex device, std::int64_t bytes, const Whence& whence);
-  void died(StorageKey storage, c10::DeviceIndex device, std::int64_t bytes);
+  Holding born(c10::DeviceIndex device, std::int64_t bytes, const Whence& whence);
+  void died(const Holding& storage, c10::DeviceIndex device);
   // Under the policy that refuses: a birth of so many bytes would be.
-  bool would_refuse(c10::DeviceIndex device, std::int64_t bytes) const;
-  StorageKey resized(StorageKey storage, c10::DeviceIndex device, std::int64_t before,
-                     std::int64_t after, const Whence& whence);
+  bool would_refuse(c10::DeviceIndex device, std::int64_t bytes);
+  Holding resized(const Holding& storage, c10::DeviceIndex device, std::int64_t after,
+                  const Whence& whence);
 
   // A module of this name; its calls begin and end, in a backward as recomputations.
   ScopeId module(const std::string& path);
@@ -98,8 +95,17 @@ class StorageLog {
   Diagnostics diagnostics() const;
   std::string describe(StackId source) const;  // "train.py:12", empty for none
 
-  DeviceCounters counters(c10::DeviceIndex device) const;
-  void reset_peak(c10::DeviceIndex device);
+  // How many storages there were.
+  std::int64_t births() const {
+    std::lock_guard lock(lock_);
+    return static_cast<std::int64_t>(last_key_);
+  }
+  // What `ask` finds out from the GPUs' allocators, or does to them.
+  template <class Ask>
+  auto with_allocators(Ask&& ask) {
+    std::lock_guard lock(lock_);
+    return ask(allocators_);
+  }
 
   // The first moment the virtual GPU would have run out, if it did.
   struct OutOfMemory {
@@ -123,15 +129,16 @@ class StorageLog {
   attribution::RunTape& tape() { return *run_.tape(); }
   const Tables& tables() const { return run_.written()->tables(); }
   void tell_border(NoteKind kind, ScopeId module, std::uint32_t thread, std::uint8_t flags);
-  StorageKey count_birth(c10::DeviceIndex device, std::int64_t bytes, const Whence& whence);
+  BlockId take_block(c10::DeviceIndex device, std::int64_t bytes, const Whence& whence);
+  void note_if_too_much(c10::DeviceIndex device, std::int64_t bytes, const Whence& whence);
   void note_out_of_memory(c10::DeviceIndex device, std::int64_t wanted, std::int64_t allocated,
                           const Whence& whence);
-  void check_memory(c10::DeviceIndex device, std::int64_t wanted, const Whence& whence);
+  [[noreturn]] void refuse(c10::DeviceIndex device, std::int64_t wanted, const Whence& whence);
 
   mutable std::mutex lock_;
   attribution::Run run_;
   StorageKey last_key_ = 0;
-  std::array<DeviceCounters, kMaxGpus> counters_{};
+  DeviceAllocators allocators_;
   std::vector<std::optional<attribution::ModuleNumber>> modules_;  // by scope
   std::vector<ScopeId> in_backward_;  // modules the backward is inside of, outermost first
   std::atomic<ScopeId::rep> backward_module_{ScopeId().value};  // the innermost of them

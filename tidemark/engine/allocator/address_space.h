@@ -1,0 +1,34 @@
+// Addresses for segments, as CUDA's driver hands them out: between equal blocks they decide.
+//
+// Seen on an H200: segments come in chunks of 32 MiB, each below the last, and what is left of a
+// chunk serves later ones, the lowest first. Address space that is reserved for an expandable
+// segment goes upwards, elsewhere. What the driver needs for itself shifts this, so it is likely,
+// not certain.
+//
+//   ... <- chunk 3 | chunk 2 | chunk 1 |        | reserve 1 | reserve 2 -> ...
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace tidemark {
+
+class AddressSpace {
+ public:
+  std::int64_t take(std::int64_t bytes);
+  std::int64_t reserve(std::int64_t bytes);
+  void give_back(std::int64_t address, std::int64_t bytes);
+
+ private:
+  static constexpr std::int64_t kChunk = std::int64_t{32} << 20;
+  static constexpr std::int64_t kTop = std::int64_t{1} << 62;
+  struct Gap {
+    std::int64_t address = 0, size = 0;
+  };
+  void put_gap(std::int64_t address, std::int64_t bytes);
+
+  std::vector<Gap> gaps_;  // by address, none beside another
+  std::int64_t lowest_chunk_ = kTop, next_reserve_ = kTop;
+};
+
+}  // namespace tidemark
