@@ -46,6 +46,17 @@ def problems(row: dict[str, Any]) -> list[str]:
     return peak_problems(row, miss) + boundary_problems(row, miss)
 
 
+def is_needed(row: dict[str, Any]) -> bool:
+    """Whether a run would be outside without its entry."""
+    return bool(peak_problems(row, Miss("")) or boundary_problems(row, Miss("")))
+
+
+def needless(rows: list[dict[str, Any]]) -> list[str]:
+    """Runs whose entry can go."""
+    return [row["run"] for row in rows if row["run"] in KNOWN and "error" not in row
+            and not is_needed(row)]
+
+
 def verdict_on(rows: list[dict[str, Any]]) -> str:
     """A line for each problem; empty where all runs are inside."""
     return "\n".join(f"{row['run']}: {problem}" for row in rows for problem in problems(row))
