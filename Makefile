@@ -24,7 +24,8 @@ CXX_FILES = $(shell git ls-files '*.cpp' '*.h')
 PYTHON_TESTS := test-phantom test-trackers test-transformers test-graphs \
   test-estimate test-wild test-oracle test-package
 
-.PHONY: demo test test-cpp test-fuzz test-python $(PYTHON_TESTS) test-models bench bench-graph bench-profile \
+.PHONY: demo test test-cpp test-fuzz test-python $(PYTHON_TESTS) test-models test-truth bench \
+  bench-graph bench-profile \
   install wheel build-tests format check-format tidy clean help
 .DEFAULT_GOAL := help
 
@@ -87,6 +88,11 @@ test-transformers:
 
 test-models: $(STAMPS)/installed $(VENV)/test-packages  ## every model type of transformers on virtual GPUs, into docs/models.md
 	$(PY) tests/models/sweep.py --jobs $(JOBS) --timeout 240 --markdown docs/models.md
+
+# PAGE=docs/accuracy.md writes that page's table anew.
+test-truth: $(STAMPS)/installed  ## every run that a real GPU was measured with, estimated and compared
+	$(PY) bench/truth/compare.py --real tests/golden/gpu/h200-torch2.11.json --check --jobs $(JOBS) \
+	  $(if $(PAGE),--page $(PAGE))
 
 bench: $(STAMPS)/system $(STAMPS)/installed  ## the benchmarks: ratios beside plain passes and PyTorch's tools
 	cmake --preset bench

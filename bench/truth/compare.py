@@ -1,10 +1,11 @@
 """Estimates the runs where no GPU is seen, and compares with what a real one needed.
 
-    python bench/truth/compare.py --real tests/golden/gpu/h200-2.11.json [--only NAME ...] [--out FILE]
+    python bench/truth/compare.py --real tests/golden/gpu/h200-torch2.11.json [--only NAME ...] [--check]
+    python bench/truth/compare.py --real tests/golden/gpu/h200-torch2.11.json --page docs/accuracy.md
 
-Without `--real` the estimates alone are shown. The allocator's peak is compared with the estimate's tensors
-and library workspaces, its reserved bytes with the budget less the CUDA context, and what the device has in
-use with the whole budget.
+Without `--real` the estimates alone are shown. Peaks of allocated and of requested bytes are what torch.cuda
+tells in both runs; reserved bytes are compared with the budget less the CUDA context, and what the device has
+in use with the whole budget.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from accuracy_page import markdown, write_between
 from boundaries import told_in
 from comparison import compared
 from comparison_table import table
 from run_list import chosen, script_of
+from tolerances import needless, verdict_on
 
 BOUNDARIES = str(Path(__file__).resolve().parent / "boundaries.py")
 
@@ -43,9 +46,14 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--real", type=Path, help="what measure.py wrote")
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these runs alone")
     parser.add_argument("--out", type=Path, help="the comparison as JSON")
+    parser.add_argument("--page", type=Path, help="a page whose table is replaced; with --real")
+    parser.add_argument("--check", action="store_true", help="fail where a run is outside of tolerances.py")
     parser.add_argument("--gpu", default="h200", help="the virtual GPU, h200 by default")
     parser.add_argument("--jobs", type=int, default=1, help="estimates at a time, 1 by default")
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    if (arguments.page or arguments.check) and not arguments.real:
+        parser.error("--page and --check need --real, the file that measure.py wrote")
+    return arguments
 
 
 def main() -> int:
@@ -59,7 +67,12 @@ def main() -> int:
     if arguments.out:
         facts = {"real": golden.get("machine"), "gpu": arguments.gpu, "rows": rows}
         arguments.out.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
-    return 1 if any("error" in row for row in rows) else 0
+    if arguments.page:
+        write_between(arguments.page, markdown(rows, golden["machine"]))
+    outside = verdict_on(rows) if arguments.check else ""
+    if arguments.check:
+        print("", *(f"{name}: inside, its entry in tolerances.py can go" for name in needless(rows)), outside, sep="\n")
+    return 1 if outside or any("error" in row for row in rows) else 0
 
 
 if __name__ == "__main__":

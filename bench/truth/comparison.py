@@ -6,7 +6,8 @@ from typing import Any
 
 from boundaries import STEP
 
-TENSORS, WORKSPACES, CONTEXT = "tensors", "library workspaces", "CUDA context"
+CONTEXT = "CUDA context"
+BOUNDARY_SHARE, BOUNDARY_BYTES = 0.001, 2 * 2**20
 
 
 def beside(real: int | None, estimate: int) -> dict[str, Any]:
@@ -15,26 +16,29 @@ def beside(real: int | None, estimate: int) -> dict[str, Any]:
 
 
 def boundary_differences(estimate: dict[str, Any], real: dict[str, Any]) -> list[dict[str, Any]]:
-    """From the second step on: before, libraries have not taken all of their workspaces yet.
-
-    torch.cuda of a virtual GPU does not count these; they are added.
-    """
-    workspaces = estimate["budget"].get(WORKSPACES, 0)
+    """From the second step on: before, libraries have not taken all of their workspaces yet."""
     ours, theirs = estimate["boundaries"], real["boundaries"]
     phases = [row[0] for row in theirs]
     if [row[0] for row in ours] != phases:
         raise ValueError("the phases of the estimate are not those of the real run")
     first = phases.index(STEP) + 1 if STEP in phases else 0
     return [{"number": number, "phase": phase, "real": theirs[number][1],
-             "difference": ours[number][1] + workspaces - theirs[number][1]}
+             "difference": ours[number][1] - theirs[number][1]}
             for number, phase in enumerate(phases) if number >= first]
 
 
-def worst_boundary(estimate: dict[str, Any], real: dict[str, Any]) -> dict[str, Any]:
+def is_far(boundary: dict[str, Any]) -> bool:
+    return abs(boundary["difference"]) > max(BOUNDARY_SHARE * boundary["real"], BOUNDARY_BYTES)
+
+
+def boundary_facts(estimate: dict[str, Any], real: dict[str, Any]) -> dict[str, Any]:
+    """The boundary that differs most, and all that differ by more than they may."""
     try:
-        return max(boundary_differences(estimate, real), key=lambda row: abs(row["difference"]), default={})
+        differences = boundary_differences(estimate, real)
     except ValueError as error:
-        return {"differs": str(error)}
+        return {"worst_boundary": {"differs": str(error)}, "far_boundaries": []}
+    return {"worst_boundary": max(differences, key=lambda row: abs(row["difference"]), default={}),
+            "far_boundaries": [row for row in differences if is_far(row)]}
 
 
 def compared(name: str, estimate: dict[str, Any], real: dict[str, Any] | None) -> dict[str, Any]:
@@ -44,9 +48,11 @@ def compared(name: str, estimate: dict[str, Any], real: dict[str, Any] | None) -
     whole = sum(budget.values())
     row = {
         "run": name,
-        "allocated": beside(seen.get("peak_allocated"), budget[TENSORS] + budget.get(WORKSPACES, 0)),
+        "torch": estimate["machine"]["torch"],
+        "allocated": beside(seen.get("peak_allocated"), estimate["peak_allocated"]),
+        "requested": beside(seen.get("peak_requested"), estimate["peak_requested"]),
         "reserved": beside(seen.get("peak_reserved"), whole - budget.get(CONTEXT, 0)),
         "in_use": beside(seen.get("in_use_at_end"), whole),
         "budget": budget,
     }
-    return {**row, "worst_boundary": worst_boundary(estimate, real)} if real else row
+    return {**row, **boundary_facts(estimate, real)} if real else row

@@ -1,6 +1,6 @@
 """Measures the runs on a real GPU, each in a process of its own, into one file.
 
-    python bench/truth/measure.py --out tests/golden/gpu/h200-2.11.json [--only NAME ...] [--jobs N]
+    python bench/truth/measure.py --out tests/golden/gpu/h200-torch2.11.json [--only NAME ...] [--jobs N]
 
 The file is written after every run; runs that it has already are kept unless they are measured again.
 With more than one job at a time nobody can say whose the device's memory in use is: it is left out.

@@ -112,6 +112,11 @@ class Net:
         return [taken - states, requested("current") - before - kept]
 
 
+def make_random_states() -> None:
+    """The first net to drop makes them, for all that come."""
+    Net("LSTM", "float32", 8, 8, 2, False, 2, 2, 0.5, False).ask()
+
+
 def answers(text: str) -> Iterator[tuple[Convolution | Net, list[int]]]:
     told = json.loads(text)
     for kind, name in ((Convolution, "convolutions"), (Net, "nets")):
@@ -127,7 +132,7 @@ def main() -> None:
     facts: dict[str, Any] = {
         "gpu": torch.cuda.get_device_name(), "driver": driver, "torch": torch.__version__,
         "cudnn": torch.backends.cudnn.version(), "convolutions": [], "nets": []}
-    Net("LSTM", "float32", 8, 8, 2, False, 2, 2, 0.5, False).ask()  # the first to drop makes random states
+    make_random_states()
     for question, _ in answers(FILE.read_text()):
         name = "convolutions" if isinstance(question, Convolution) else "nets"
         facts[name].append([*vars(question).values(), question.ask()])

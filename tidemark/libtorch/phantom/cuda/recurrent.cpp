@@ -9,6 +9,7 @@
 
 #include <array>
 
+#include "tidemark/libtorch/phantom/cuda/dropout_states.h"
 #include "tidemark/libtorch/phantom/cuda/recurrent_workspace.h"
 #include "tidemark/libtorch/phantom/cuda/workspaces.h"
 #include "tidemark/libtorch/phantom/values/known_bytes.h"
@@ -152,6 +153,8 @@ c10::List<at::Tensor> new_gradients(const Net& net, const at::Tensor& buffer) {
 
 bool answer_recurrent(CallFrame& frame) {
   const Net net = read_net(frame, 6);
+  const RecurrentNet shape = shape_of(net);
+  if (shape.drops) keep_dropout_states(net.input.device().index());
   std::vector<std::int64_t> sizes = net.input.sizes().vec();
   sizes.back() = net.output_size() * net.directions();
   const std::int64_t states = net.layers * net.directions();
@@ -163,7 +166,6 @@ bool answer_recurrent(CallFrame& frame) {
                         : new_phantom(net.hidden, {0});
   at::Tensor buffer = optional_tensor(frame.arg(3));
   if (!buffer.defined()) buffer = new_phantom(net.weights.get(0), {count_elements(net.weights)});
-  const RecurrentNet shape = shape_of(net);
   const c10::Storage workspace = hold_for(net, recurrent_workspace(shape));
   at::Tensor reserve =
       new_phantom(net.input, {net.train ? recurrent_reserve(shape) : 0}, at::ScalarType::Byte);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "tidemark/libtorch/phantom/cuda/attention.h"
+#include "tidemark/libtorch/phantom/cuda/dropout_states.h"
 #include "tidemark/libtorch/phantom/cuda/matmul_workspaces.h"
 #include "tidemark/libtorch/phantom/cuda/recurrent.h"
 #include "tidemark/libtorch/phantom/cuda/sparse.h"
@@ -92,6 +93,7 @@ void open_session(const SessionOptions& options) {
 void close_session() {
   if (!g_session.is_open.exchange(false)) return;
   drop_matmul_workspaces();
+  drop_dropout_states();
   if (g_session.options.kernels) {
     deregister_hollow_kernels();
     remove_hollow_memory();

@@ -1,0 +1,51 @@
+// One storage for each GPU, from the first training net with dropout to the session's end.
+#include "tidemark/libtorch/phantom/cuda/dropout_states.h"
+
+#include <c10/core/Storage.h>
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "tidemark/libtorch/phantom/cuda/workspaces.h"
+
+namespace tidemark::phantom {
+namespace {
+
+// An H200 with 132 multiprocessors was seen to keep 132 times as much: 24 bytes a thread.
+constexpr std::int64_t kBytesOfMultiprocessor = 2048 * 24;
+
+struct Kept {
+  std::mutex lock;
+  std::map<c10::DeviceIndex, c10::Storage> storages;
+};
+
+// Never destroyed: threads may end after everything else.
+Kept& kept() {
+  static auto* const all = new Kept;
+  return *all;
+}
+
+}  // namespace
+
+void keep_dropout_states(c10::DeviceIndex device) {
+  Kept& all = kept();
+  {
+    std::lock_guard lock(all.lock);
+    if (!all.storages.try_emplace(device).second) return;
+  }
+  // Born outside of the lock: whoever hears of it may take others.
+  c10::Storage storage =
+      hold_workspace(device, virtual_gpus().model().multiprocessors * kBytesOfMultiprocessor);
+  std::lock_guard lock(all.lock);
+  all.storages[device] = std::move(storage);
+}
+
+void drop_dropout_states() {
+  std::map<c10::DeviceIndex, c10::Storage> dropped;
+  std::lock_guard lock(kept().lock);
+  dropped.swap(kept().storages);
+}
+
+}  // namespace tidemark::phantom
