@@ -22,8 +22,7 @@ std::int64_t memory_of(const std::string& text) {
 Action prepare(CLI::App& parser) {
   auto asked = ask<AllocOptions>();
   auto memory = std::make_shared<std::string>();
-  add_file(parser, asked->file);
-  add_bind(parser, asked->dimensions);
+  add_input(parser, asked->input);
   add_selection(parser, asked->options);
   parser
       .add_option("--alloc-conf", asked->options.settings,

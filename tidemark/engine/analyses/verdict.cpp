@@ -35,7 +35,7 @@ BudgetItem workspaces_of(const RunFacts& run, std::int64_t held) {
   const char* const kName = "library workspaces";
   if (held > 0 && run.kind == "record")
     return {kName, held, Evidence::Measured, "what cuBLAS and cuDNN held at the peak"};
-  if (held > 0) return {kName, held, Evidence::Modelled, "cuBLAS, cuDNN and others, as on an H200"};
+  if (held > 0) return {kName, held, Evidence::Modelled, "inside operators, as on an H200"};
   return {kName, run.used_matmul ? kMatmulWorkspaceBytes : 0, Evidence::Assumed,
           "cuBLAS and cuBLASLt on an H200"};
 }
