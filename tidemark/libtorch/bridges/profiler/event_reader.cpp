@@ -45,6 +45,12 @@ std::uint32_t row_count(const auto& rows) { return static_cast<std::uint32_t>(ro
 
 std::string text_of(const at::StringView& text) { return text.str(); }
 
+// What an operator was given: a list of its own, or of a pair since torch 2.15.
+const std::vector<op_input_t>& inputs_of(const auto& op) {
+  if constexpr (requires { op.inputs_.shapes; }) return op.inputs_.shapes;
+  else return op.inputs_;
+}
+
 class Reader {
  public:
   ReadEvents read(const TorchEvents& roots) {
@@ -107,12 +113,12 @@ class Reader {
     event.name = recording_.names.intern(std::string_view(op.name_).substr(0, kMaxNameBytes));
     dataflow::Operator row;
     row.first_input = row_count(recording_.inputs);
-    row.input_count = row_count(op.inputs_);
+    row.input_count = row_count(inputs_of(op));
     row.sequence_number = op.sequence_number_;
     row.forward_thread = op.forward_tid_;
     row.scope = scope_of(op.scope_);
     recording_.operators.push_back(row);
-    for (const op_input_t& input : op.inputs_) recording_.inputs.push_back(value_of(input));
+    for (const op_input_t& input : inputs_of(op)) recording_.inputs.push_back(value_of(input));
   }
 
   Value value_of(const op_input_t& input) {
