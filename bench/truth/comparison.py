@@ -36,8 +36,9 @@ def boundary_facts(estimate: dict[str, Any], real: dict[str, Any]) -> dict[str, 
     try:
         differences = boundary_differences(estimate, real)
     except ValueError as error:
-        return {"worst_boundary": {"differs": str(error)}, "far_boundaries": []}
-    return {"worst_boundary": max(differences, key=lambda row: abs(row["difference"]), default={}),
+        return {"boundaries": [], "worst_boundary": {"differs": str(error)}, "far_boundaries": []}
+    return {"boundaries": [[row["phase"], row["real"], row["difference"]] for row in differences],
+            "worst_boundary": max(differences, key=lambda row: abs(row["difference"]), default={}),
             "far_boundaries": [row for row in differences if is_far(row)]}
 
 
