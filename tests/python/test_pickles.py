@@ -68,6 +68,7 @@ def answers(tape: tidemark.Tape, other: tidemark.Tape) -> list[Any]:
     return [
         tape.report(gpu=GPU), tape.report(), tape.peak(), tape.scopes(per_call=True),
         tape.timeline(), tape.timeline(columns=7, by="time"), tape.lifetimes(), tape.leaks(),
+        tape.alloc(), tape.peak(allocator_settings="expandable_segments:True"),
         tape.diff(other), tape.verdict(gpu=GPU), tidemark.VerdictsAnswer([tape.verdict(gpu=GPU)]),
         tape.verify(),
     ]
