@@ -136,6 +136,7 @@ void MemoEntry::apply(CallFrame& frame, const Workspaces& workspaces) const {
     }
     workspaces.take_after(i);
   }
+  workspaces.take_beside_all();
 }
 
 }  // namespace tidemark::phantom
