@@ -9,6 +9,7 @@
 
 #include "tidemark/libtorch/phantom/cuda/convolution_workspace.h"
 #include "tidemark/libtorch/phantom/cuda/cuda_results.h"
+#include "tidemark/libtorch/phantom/cuda/operator_scratch.h"
 #include "tidemark/libtorch/phantom/kernel/catalogue.h"
 #include "tidemark/libtorch/phantom/log/session.h"
 
@@ -164,7 +165,8 @@ void Workspaces::take(std::int64_t bytes) const {
 WorkspaceRule find_workspaces(std::string_view name) {
   name = name.substr(0, name.find('.'));
   if (name.ends_with('_')) name.remove_suffix(1);
-  return find_in(kWorkspaceRules, name);
+  const WorkspaceRule rule = find_in(kWorkspaceRules, name);
+  return rule ? rule : find_scratch(name);
 }
 
 }  // namespace tidemark::phantom

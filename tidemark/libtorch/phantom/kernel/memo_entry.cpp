@@ -136,7 +136,7 @@ void MemoEntry::apply(CallFrame& frame, const Workspaces& workspaces) const {
     }
     workspaces.take_after(i);
   }
-  workspaces.take_at_end();
+  workspaces.take_beside_all();
 }
 
 }  // namespace tidemark::phantom

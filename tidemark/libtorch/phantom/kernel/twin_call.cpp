@@ -39,7 +39,7 @@ class TwinCall {
           with_tensors(frame_.result(i), [&](const at::Tensor& t) { return back(t); });
       workspaces_.take_after(i);
     }
-    workspaces_.take_at_end();
+    workspaces_.take_beside_all();
     for (auto& [twin, phantom] : twins_) sync(*twin.unsafeGetTensorImpl(), phantom);
     return TwinAnswer::Results;
   }

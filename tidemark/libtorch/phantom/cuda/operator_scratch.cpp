@@ -1,0 +1,137 @@
+// The table of rules, and those that are a line or two.
+#include "tidemark/libtorch/phantom/cuda/operator_scratch.h"
+
+#include <algorithm>
+
+#include "tidemark/libtorch/phantom/cuda/scratch_bytes.h"
+#include "tidemark/libtorch/phantom/kernel/catalogue.h"
+#include "tidemark/libtorch/phantom/log/session.h"
+
+namespace tidemark::phantom {
+namespace {
+
+std::int64_t bytes_of(const at::Tensor& tensor) {
+  return in_blocks(tensor.numel() * static_cast<std::int64_t>(tensor.itemsize()));
+}
+
+template <std::size_t kArgument>
+std::int64_t scratch_to_straighten(const CallFrame& frame) {
+  return bytes_to_straighten(frame.arg(kArgument).toTensor());
+}
+
+// The gradient times the output, which the kernel reads in order.
+std::int64_t scratch_of_softmax_gradient(const CallFrame& frame) {
+  const at::Tensor& gradient = frame.arg(0).toTensor();
+  return bytes_of(gradient) + bytes_to_straighten(gradient) +
+         bytes_to_straighten(frame.arg(1).toTensor());
+}
+
+// Which numbers are minus infinity, and in which rows all are.
+std::int64_t scratch_of_safe_softmax(const CallFrame& frame) {
+  const at::Tensor& input = frame.arg(0).toTensor();
+  if (input.dim() == 0 || input.numel() == 0) return 0;
+  constexpr std::int64_t kZero = 512;
+  return in_blocks(input.numel()) + in_blocks(input.numel() / input.size(frame.arg(1).toInt())) +
+         kZero;
+}
+
+// The loss of each element, where only their sum or mean is asked for.
+std::int64_t scratch_of_loss(const CallFrame& frame) {
+  const bool keeps_elements = frame.arg(2).toInt() == 0;
+  const at::Tensor& input = frame.arg(0).toTensor();
+  const at::Tensor& target = frame.arg(1).toTensor();
+  return keeps_elements ? 0 : bytes_of(input.numel() < target.numel() ? target : input);
+}
+
+// The logarithm of the sigmoid, and the loss of each element.
+std::int64_t scratch_of_loss_of_logits(const CallFrame& frame) {
+  const bool keeps_elements = frame.arg(4).toInt() == 0;
+  return bytes_of(frame.arg(0).toTensor()) * (keeps_elements ? 1 : 2);
+}
+
+// One dimension after the other; the first of them is kept until the last is done.
+std::int64_t scratch_of_roll(const CallFrame& frame) {
+  const at::Tensor& input = frame.arg(0).toTensor();
+  const auto dimensions = static_cast<std::int64_t>(frame.arg(2).toIntList().size());
+  return dimensions > 1 ? (dimensions - 1) * bytes_of(input) : bytes_to_straighten(input);
+}
+
+// A copy in the result's type, and one in order.
+std::int64_t scratch_of_running_sum(const CallFrame& frame) {
+  const at::Tensor& input = frame.arg(0).toTensor();
+  const bool integral = at::isIntegralType(input.scalar_type(), /*includeBool=*/true);
+  const at::ScalarType type = frame.arg(2).isInt() ? frame.arg(2).toScalarType()
+                              : integral           ? at::kLong
+                                                   : input.scalar_type();
+  const std::int64_t bytes =
+      in_blocks(input.numel() * static_cast<std::int64_t>(at::elementSize(type)));
+  return (type != input.scalar_type() ? bytes : 0) + (input.is_contiguous() ? 0 : bytes);
+}
+
+// Both lists of points with two columns more, for one product of matrices.
+std::int64_t scratch_of_distances(const CallFrame& frame) {
+  std::int64_t bytes = 0;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const at::Tensor& points = frame.arg(i).toTensor();
+    const std::int64_t columns = points.dim() > 0 ? points.size(-1) : 0;
+    if (columns > 0)
+      bytes += in_blocks(points.numel() / columns * (columns + 2) *
+                         static_cast<std::int64_t>(points.itemsize()));
+  }
+  return bytes;
+}
+
+using ScratchEntry = CatalogueEntry<WorkspaceRule>;
+
+template <ScratchRule kRule>
+Workspaces beside_results(const CallFrame& frame) {
+  if (!session_options().cuda_choices) return {};
+  Workspaces workspaces;
+  workspaces.device = frame.device().index();
+  workspaces.bytes_beside_all = kRule(frame);
+  return workspaces;
+}
+
+constexpr std::array kScratchRules = {
+    ScratchEntry{"aten::sum", &beside_results<&scratch_of_sum>},
+    ScratchEntry{"aten::mean", &beside_results<&scratch_of_sum>},
+    ScratchEntry{"aten::linalg_vector_norm", &beside_results<&scratch_of_vector_norm>},
+    ScratchEntry{"aten::embedding_dense_backward", &beside_results<&scratch_of_embedding_gradient>},
+    ScratchEntry{"aten::_embedding_bag_backward", &beside_results<&scratch_of_bag_gradient>},
+    ScratchEntry{"aten::index_put", &beside_results<&scratch_of_index_put>},
+    ScratchEntry{"aten::_index_put_impl", &beside_results<&scratch_of_index_put>},
+    ScratchEntry{"aten::_unsafe_index_put", &beside_results<&scratch_of_index_put>},
+    ScratchEntry{"aten::topk", &beside_results<&scratch_of_topk>},
+    ScratchEntry{"aten::_scaled_dot_product_cudnn_attention_backward",
+                 &beside_results<&scratch_of_cudnn_attention_gradient>},
+    ScratchEntry{"aten::_scaled_dot_product_efficient_attention_backward",
+                 &beside_results<&scratch_of_efficient_attention_gradient>},
+    ScratchEntry{"aten::native_layer_norm", &beside_results<&scratch_of_layer_norm>},
+    ScratchEntry{"aten::native_layer_norm_backward",
+                 &beside_results<&scratch_of_layer_norm_gradient>},
+    ScratchEntry{"aten::native_group_norm", &beside_results<&scratch_of_group_norm>},
+    ScratchEntry{"aten::native_group_norm_backward",
+                 &beside_results<&scratch_of_group_norm_gradient>},
+    ScratchEntry{"aten::native_batch_norm", &beside_results<&scratch_of_batch_norm>},
+    ScratchEntry{"aten::_softmax_backward_data", &beside_results<&scratch_of_softmax_gradient>},
+    ScratchEntry{"aten::_safe_softmax", &beside_results<&scratch_of_safe_softmax>},
+    ScratchEntry{"aten::mse_loss", &beside_results<&scratch_of_loss>},
+    ScratchEntry{"aten::smooth_l1_loss", &beside_results<&scratch_of_loss>},
+    ScratchEntry{"aten::huber_loss", &beside_results<&scratch_of_loss>},
+    ScratchEntry{"aten::binary_cross_entropy_with_logits",
+                 &beside_results<&scratch_of_loss_of_logits>},
+    ScratchEntry{"aten::roll", &beside_results<&scratch_of_roll>},
+    ScratchEntry{"aten::cumsum", &beside_results<&scratch_of_running_sum>},
+    ScratchEntry{"aten::_euclidean_dist", &beside_results<&scratch_of_distances>},
+    ScratchEntry{"aten::upsample_bilinear2d_backward", &beside_results<&scratch_to_straighten<0>>},
+};
+
+}  // namespace
+
+std::int64_t bytes_to_straighten(const at::Tensor& tensor) {
+  return tensor.is_contiguous() ? 0 : bytes_of(tensor);
+}
+
+WorkspaceRule find_scratch(std::string_view name) { return find_in(kScratchRules, name); }
+
+}  // namespace tidemark::phantom

@@ -1,0 +1,38 @@
+// What PyTorch's own CUDA kernels take inside beside all of their results: one rule per operator.
+#pragma once
+
+#include <string_view>
+
+#include "tidemark/libtorch/phantom/cuda/workspaces.h"
+
+namespace tidemark::phantom {
+
+// Null for an operator of which nothing is known. The name has no overload.
+WorkspaceRule find_scratch(std::string_view name);
+
+// The rules' own answer: bytes that are alive beside all results, and gone after the call.
+using ScratchRule = std::int64_t (*)(const CallFrame& frame);
+
+std::int64_t scratch_of_sum(const CallFrame& frame);
+std::int64_t scratch_of_vector_norm(const CallFrame& frame);
+// Of rows of partial sums, added up to one row.
+std::int64_t scratch_of_adding_rows(std::int64_t rows, std::int64_t length, const at::Tensor& like);
+
+std::int64_t scratch_of_embedding_gradient(const CallFrame& frame);
+std::int64_t scratch_of_bag_gradient(const CallFrame& frame);
+std::int64_t scratch_of_index_put(const CallFrame& frame);
+std::int64_t scratch_of_topk(const CallFrame& frame);
+
+std::int64_t scratch_of_cudnn_attention_gradient(const CallFrame& frame);
+std::int64_t scratch_of_efficient_attention_gradient(const CallFrame& frame);
+
+std::int64_t scratch_of_layer_norm(const CallFrame& frame);
+std::int64_t scratch_of_layer_norm_gradient(const CallFrame& frame);
+std::int64_t scratch_of_group_norm(const CallFrame& frame);
+std::int64_t scratch_of_group_norm_gradient(const CallFrame& frame);
+std::int64_t scratch_of_batch_norm(const CallFrame& frame);
+
+// Kernels that read memory in order copy what does not lie so.
+std::int64_t bytes_to_straighten(const at::Tensor& tensor);
+
+}  // namespace tidemark::phantom
