@@ -177,6 +177,23 @@ py::list diagnostics() {
   return all;
 }
 
+void bind_diagnostics(py::module_& m) {
+  m.def("diagnostics", &diagnostics);
+  m.def("diagnose",
+        [](const std::string& code, const std::string& where, const std::string& message) {
+          storage_log()->diagnose(code, Severity::Warning, where, message);
+        });
+  m.def("note", [](const std::string& code, const std::string& where, const std::string& message) {
+    storage_log()->diagnose(code, Severity::Note, where, message);
+  });
+}
+
+void bind_matmul_workspaces(py::module_& m) {
+  m.def("drop_matmul_workspaces", &drop_matmul_workspaces);
+  m.def("blas_workspace_bytes", &blas_workspace_bytes);
+  m.def("blas_lt_workspace_bytes", &blas_lt_workspace_bytes);
+}
+
 }  // namespace
 }  // namespace tidemark::phantom
 
@@ -237,14 +254,7 @@ PYBIND11_MODULE(_phantom, m) {
   m.def("ops", [] { return run_counts().ops; });
   m.def("memo_hits", [] { return run_counts().memo_hits; });
   m.def("out_of_memory", &out_of_memory);
-  m.def("diagnostics", &diagnostics);
-  m.def("diagnose",
-        [](const std::string& code, const std::string& where, const std::string& message) {
-          storage_log()->diagnose(code, Severity::Warning, where, message);
-        });
-  m.def("note", [](const std::string& code, const std::string& where, const std::string& message) {
-    storage_log()->diagnose(code, Severity::Note, where, message);
-  });
+  bind_diagnostics(m);
   // The line of the program that runs now: "train.py:12".
   m.def("current_source",
         [] { return storage_log()->describe(find_python_source(*storage_log())); });
@@ -252,9 +262,7 @@ PYBIND11_MODULE(_phantom, m) {
     storage_log()->set_meta(key, value);
   });
   m.def("has_called", &has_called);
-  m.def("drop_matmul_workspaces", &drop_matmul_workspaces);
-  m.def("blas_workspace_bytes", &blas_workspace_bytes);
-  m.def("blas_lt_workspace_bytes", &blas_lt_workspace_bytes);
+  bind_matmul_workspaces(m);
   m.def("set_capturing", &set_capturing);
   m.def("watch_faults", &watch_faults);
   m.def("unwatch_faults", &unwatch_faults);

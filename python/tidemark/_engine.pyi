@@ -290,11 +290,7 @@ class TapeBuilder:
     phase: Final[Phase]
     innermost_scope: Final[str]
     def alloc(
-        self,
-        device: str,
-        bytes: int,
-        category: _CategoryWord = "Unknown",
-        **place: Unpack[_Place],
+        self, device: str, bytes: int, category: _CategoryWord = "Unknown", **place: Unpack[_Place]
     ) -> int: ...
     def alloc_as(
         self,
@@ -727,12 +723,7 @@ def find_alloc(
 ) -> AllocAnswer: ...
 def find_leaks(tape: Tape, *, top: int = 10, device: str | None = None) -> LeaksAnswer: ...
 def find_diff(
-    before: Tape,
-    after: Tape,
-    *,
-    top: int = 10,
-    device: str | None = None,
-    step: int | None = None,
+    before: Tape, after: Tape, *, top: int = 10, device: str | None = None, step: int | None = None
 ) -> DiffAnswer: ...
 def find_ranks(
     tapes: list[Tape],

@@ -30,7 +30,7 @@ def bytes_beyond_results(op: str, signature: str) -> int:
         raise CannotCall(str(problem)) from problem
     except torch.cuda.OutOfMemoryError as problem:
         raise CannotCall("its arguments are more than this GPU has") from problem
-    positional, named = _sort_out(overload._schema.arguments, made)
+    positional, named = _sort_out(declared_arguments(op), made)
     try:
         with torch.no_grad():
             _taken(overload, positional, named)
@@ -47,6 +47,14 @@ def find_overload(op: str) -> Any:
         return getattr(getattr(getattr(torch.ops, space), name), overload or "default")
     except (AttributeError, RuntimeError) as problem:
         raise CannotCall(f"this PyTorch has no {op}") from problem
+
+
+def declared_arguments(op: str) -> Any:
+    name, _, overload = op.partition(".")
+    for schema in torch._C._jit_get_schemas_for_operator(name):
+        if schema.overload_name == overload:
+            return schema.arguments
+    raise CannotCall(f"this PyTorch has no {op}")
 
 
 def _taken(overload: Any, positional: list[Any], named: dict[str, Any]) -> int:
