@@ -18,39 +18,33 @@ _PhaseWord: TypeAlias = Phase | str
 _Frame: TypeAlias = tuple[str, int] | tuple[str, int, str]
 _Source: TypeAlias = _Frame | list[_Frame] | list[tuple[str, int]] | list[tuple[str, int, str]]
 
-# Where an event happens.
+# Where an event happens; an event that itself names its phase, its scope or its operator has no such
+# argument.
 @type_check_only
-class _Place(TypedDict, total=False):
-    op: str | None
-    signature: str | None
+class _Anywhere(TypedDict, total=False):
     source: _Source | None
-    scope: str | None
-    phase: _PhaseWord | None
-    stream: int | None
-
-# The same, where the event itself names its scope, its operator or its phase.
-@type_check_only
-class _ScopePlace(TypedDict, total=False):
-    op: str | None
-    signature: str | None
-    source: _Source | None
-    phase: _PhaseWord | None
     stream: int | None
 
 @type_check_only
-class _CallPlace(TypedDict, total=False):
-    source: _Source | None
-    scope: str | None
-    phase: _PhaseWord | None
-    stream: int | None
-
-@type_check_only
-class _PhasePlace(TypedDict, total=False):
+class _PhasePlace(_Anywhere, total=False):
     op: str | None
     signature: str | None
-    source: _Source | None
     scope: str | None
-    stream: int | None
+
+@type_check_only
+class _Place(_PhasePlace, total=False):
+    phase: _PhaseWord | None
+
+@type_check_only
+class _ScopePlace(_Anywhere, total=False):
+    op: str | None
+    signature: str | None
+    phase: _PhaseWord | None
+
+@type_check_only
+class _CallPlace(_Anywhere, total=False):
+    scope: str | None
+    phase: _PhaseWord | None
 
 class Error(Exception):
     code: str
@@ -128,13 +122,8 @@ class _Value:
 class _Answer(_Value):
     def _repr_html_(self) -> str: ...
     def to_text(
-        self,
-        *,
-        width: int | None = None,
-        colour: bool = False,
-        units: str = "auto",
-        detail: str = "brief",
-        tape: str = "",
+        self, *, width: int | None = None, colour: bool = False, units: str = "auto", detail: str =
+        "brief", tape: str = "",
     ) -> str: ...
     def to_json(self) -> str: ...
     def to_dict(self) -> dict[str, Any]: ...
@@ -223,65 +212,39 @@ class Tape:
     def save(self, path: _Path, *, compressed: bool | None = None) -> None: ...
     def to_text(self) -> str: ...
     def peak(
-        self,
-        *,
-        top: int = 10,
-        depth: int = 3,
-        device: str | None = None,
-        step: int | None = None,
+        self, *, top: int = 10, depth: int = 3, device: str | None = None, step: int | None = None,
         allocator_settings: str | None = None,
     ) -> PeakAnswer: ...
     def scopes(
-        self,
-        *,
-        depth: int = 0,
-        per_call: bool = False,
-        device: str | None = None,
-        step: int | None = None,
+        self, *, depth: int = 0, per_call: bool = False, device: str | None = None, step: int | None
+        = None,
     ) -> ScopesAnswer: ...
     def timeline(
-        self,
-        *,
-        columns: int = 0,
-        by: TimelineAxis | str = "events",
-        device: str | None = None,
+        self, *, columns: int = 0, by: TimelineAxis | str = "events", device: str | None = None,
         step: int | None = None,
     ) -> TimelineAnswer: ...
     def lifetimes(
         self, *, top: int = 10, device: str | None = None, step: int | None = None
     ) -> LifetimesAnswer: ...
     def alloc(
-        self,
-        *,
-        settings: list[str] = ...,
-        memory_bytes: int | None = None,
-        device: str | None = None,
-        step: int | None = None,
+        self, *, settings: list[str] = ..., memory_bytes: int | None = None, device: str | None =
+        None, step: int | None = None,
     ) -> AllocAnswer: ...
     def leaks(self, *, top: int = 10, device: str | None = None) -> LeaksAnswer: ...
     def diff(
         self, after: Tape, *, top: int = 10, device: str | None = None, step: int | None = None
     ) -> DiffAnswer: ...
     def report(
-        self,
-        *,
-        top: int = 10,
-        depth: int = 3,
-        columns: int = 240,
-        device: str | None = None,
-        step: int | None = None,
-        gpu: GpuFacts | None = None,
+        self, *, top: int = 10, depth: int = 3, columns: int = 240, device: str | None = None, step:
+        int | None = None, gpu: GpuFacts | None = None,
     ) -> Overview: ...
     def verdict(self, *, gpu: GpuFacts | None = None) -> VerdictAnswer: ...
 
 class Region:
     def __enter__(self) -> None: ...
     def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        raised: BaseException | None,
-        traceback: TracebackType | None,
-        /,
+        self, kind: type[BaseException] | None, raised: BaseException | None, traceback:
+        TracebackType | None, /,
     ) -> None: ...
 
 class TapeBuilder:
@@ -293,12 +256,8 @@ class TapeBuilder:
         self, device: str, bytes: int, category: _CategoryWord = "Unknown", **place: Unpack[_Place]
     ) -> int: ...
     def alloc_as(
-        self,
-        storage: int,
-        device: str,
-        bytes: int,
-        category: _CategoryWord = "Unknown",
-        **place: Unpack[_Place],
+        self, storage: int, device: str, bytes: int, category: _CategoryWord = "Unknown", **place:
+        Unpack[_Place],
     ) -> None: ...
     def new_storage(self) -> int: ...
     def free(self, storage: int, **place: Unpack[_Place]) -> None: ...
@@ -391,12 +350,7 @@ class PeakAnswer(_Answer):
 
 class PeakAccumulator:
     def __init__(
-        self,
-        builder: TapeBuilder,
-        *,
-        top: int = 10,
-        depth: int = 3,
-        device: str | None = None,
+        self, builder: TapeBuilder, *, top: int = 10, depth: int = 3, device: str | None = None,
         step: int | None = None,
     ) -> None: ...
     def answer(self) -> PeakAnswer: ...
@@ -434,13 +388,8 @@ class ScopesAnswer(_Answer):
 
 class ScopesAccumulator:
     def __init__(
-        self,
-        builder: TapeBuilder,
-        *,
-        depth: int = 0,
-        per_call: bool = False,
-        device: str | None = None,
-        step: int | None = None,
+        self, builder: TapeBuilder, *, depth: int = 0, per_call: bool = False, device: str | None =
+        None, step: int | None = None,
     ) -> None: ...
     def answer(self) -> ScopesAnswer: ...
 
@@ -467,13 +416,8 @@ class TimelineAnswer(_Answer):
 
 class TimelineAccumulator:
     def __init__(
-        self,
-        builder: TapeBuilder,
-        *,
-        columns: int = 0,
-        by: TimelineAxis | str = "events",
-        device: str | None = None,
-        step: int | None = None,
+        self, builder: TapeBuilder, *, columns: int = 0, by: TimelineAxis | str = "events", device:
+        str | None = None, step: int | None = None,
     ) -> None: ...
     def answer(self) -> TimelineAnswer: ...
 
@@ -500,12 +444,8 @@ class LifetimesAnswer(_Answer):
 
 class LifetimesAccumulator:
     def __init__(
-        self,
-        builder: TapeBuilder,
-        *,
-        top: int = 10,
-        device: str | None = None,
-        step: int | None = None,
+        self, builder: TapeBuilder, *, top: int = 10, device: str | None = None, step: int | None =
+        None,
     ) -> None: ...
     def answer(self) -> LifetimesAnswer: ...
 
@@ -686,62 +626,35 @@ def format_bytes(bytes: int) -> str: ...
 def verify(tape: Tape) -> Diagnostics: ...
 def find_verdict(tape: Tape, *, gpu: GpuFacts | None = None) -> VerdictAnswer: ...
 def find_peak(
-    tape: Tape,
-    *,
-    top: int = 10,
-    depth: int = 3,
-    device: str | None = None,
-    step: int | None = None,
-    allocator_settings: str | None = None,
+    tape: Tape, *, top: int = 10, depth: int = 3, device: str | None = None, step: int | None =
+    None, allocator_settings: str | None = None,
 ) -> PeakAnswer: ...
 def find_scopes(
-    tape: Tape,
-    *,
-    depth: int = 0,
-    per_call: bool = False,
-    device: str | None = None,
-    step: int | None = None,
+    tape: Tape, *, depth: int = 0, per_call: bool = False, device: str | None = None, step: int
+    | None = None,
 ) -> ScopesAnswer: ...
 def find_timeline(
-    tape: Tape,
-    *,
-    columns: int = 0,
-    by: TimelineAxis | str = "events",
-    device: str | None = None,
-    step: int | None = None,
+    tape: Tape, *, columns: int = 0, by: TimelineAxis | str = "events", device: str | None =
+    None, step: int | None = None,
 ) -> TimelineAnswer: ...
 def find_lifetimes(
     tape: Tape, *, top: int = 10, device: str | None = None, step: int | None = None
 ) -> LifetimesAnswer: ...
 def find_alloc(
-    tape: Tape,
-    *,
-    settings: list[str] = ...,
-    memory_bytes: int | None = None,
-    device: str | None = None,
-    step: int | None = None,
+    tape: Tape, *, settings: list[str] = ..., memory_bytes: int | None = None, device: str |
+    None = None, step: int | None = None,
 ) -> AllocAnswer: ...
 def find_leaks(tape: Tape, *, top: int = 10, device: str | None = None) -> LeaksAnswer: ...
 def find_diff(
     before: Tape, after: Tape, *, top: int = 10, device: str | None = None, step: int | None = None
 ) -> DiffAnswer: ...
 def find_ranks(
-    tapes: list[Tape],
-    names: list[str] = ...,
-    *,
-    top: int = 10,
-    device: str | None = None,
+    tapes: list[Tape], names: list[str] = ..., *, top: int = 10, device: str | None = None,
     step: int | None = None,
 ) -> RanksAnswer: ...
 def find_overview(
-    tape: Tape,
-    *,
-    top: int = 10,
-    depth: int = 3,
-    columns: int = 240,
-    device: str | None = None,
-    step: int | None = None,
-    gpu: GpuFacts | None = None,
+    tape: Tape, *, top: int = 10, depth: int = 3, columns: int = 240, device: str | None = None,
+    step: int | None = None, gpu: GpuFacts | None = None,
 ) -> Overview: ...
 def read_pt2(path: _Path) -> Graph: ...
 
@@ -764,10 +677,9 @@ class Graph:
     dimensions: dict[str, int | None]
     diagnostics: Diagnostics
     def accounts(
-        self, *, granularity: int = 1, free_unused: bool = False,
-        hold_collective_inputs: bool = False, reuse_inputs: bool = False,
-        donated: list[int] = ..., releasable: list[bool] = ..., devices: list[str] = ...,
-        dimensions: dict[str, int] = ...,
+        self, *, granularity: int = 1, free_unused: bool = False, hold_collective_inputs: bool =
+        False, reuse_inputs: bool = False, donated: list[int] = ..., releasable: list[bool] = ...,
+        devices: list[str] = ..., dimensions: dict[str, int] = ...,
     ) -> GraphAccounts: ...
     def inputs(self, node: int) -> NDArray[np.uint32]: ...
     def outputs(self, node: int) -> NDArray[np.uint32]: ...
