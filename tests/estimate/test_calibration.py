@@ -13,6 +13,7 @@ import pytest
 
 from tidemark.calibration.calibration_file import BadCalibration, Calibration, read_calibration
 from tidemark.calibration.choice import SHIPPED, choose_calibration
+from tidemark.calibration.command import measure
 from tidemark.calibration.signatures import DeviceText, TensorText, Unreadable, arguments_of
 from tidemark.gpus import find_gpu
 
@@ -115,6 +116,29 @@ def test_the_shipped_one_is_for_its_own_kind_of_gpu() -> None:
     other = choose_calibration("", find_gpu("a100-40gb"))
     assert other.calls == [] and "rules" in other.note
     assert "rules alone" in choose_calibration("none", find_gpu("h200")).note
+
+
+def test_a_call_that_ends_its_process_is_told_and_the_next_one_made(
+        monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A stand-in for the process that has the GPU: it dies of one call, and answers the others."""
+    program = tmp_path / "program.py"
+    program.write_text("""
+import json, os, signal, sys
+for line in sys.stdin:
+    op, signature = json.loads(line)
+    if op == "aten::fatal":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    print(json.dumps("no" if op == "aten::odd" else len(signature)), flush=True)
+""")
+    start = subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen",
+                        lambda command, **pipes: start([sys.executable, str(program)], **pipes))
+    machine = calibration({})
+    failures = measure(machine, [("aten::relu", "(1)"), ("aten::fatal", "()"), ("aten::odd", "()"),
+                                 ("aten::mm", "(12)")], quiet=True)
+    assert machine.calls == {("aten::relu", "(1)"): 3, ("aten::mm", "(12)"): 4}
+    assert failures == {("aten::fatal", "()"): "it ended the process that made it (-11)",
+                        ("aten::odd", "()"): "no"}
 
 
 def test_calibrating_needs_a_gpu() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import tidemark
 from tidemark.calibration.calibration_file import BadCalibration, Calibration, read_calibration
 from tidemark.calibration.options import CalibrateOptions, parse_options
+from tidemark.calibration.worker import Worker
 
 DONE, COULD_NOT = 0, 2
 
@@ -109,16 +110,17 @@ def without_results(signature: str) -> str:
 def measure(machine: Calibration, calls: list[tuple[str, str]],
             quiet: bool) -> dict[tuple[str, str], str]:
     """Adds what each took; those that could not be made, and why."""
-    from tidemark.calibration.calls_on_gpu import CannotCall, bytes_beyond_results
-
     failures = {}
+    worker = Worker()
     told = time.monotonic()
     for number, (op, signature) in enumerate(calls):
-        try:
-            machine.calls[op, signature] = bytes_beyond_results(op, signature)
-        except CannotCall as problem:
-            failures[op, signature] = str(problem)
+        answer = worker.ask(op, signature)
+        if isinstance(answer, int):
+            machine.calls[op, signature] = answer
+        else:
+            failures[op, signature] = answer
         if not quiet and time.monotonic() - told > 1:
             told = time.monotonic()
             print(f"tidemark: {number + 1} of {len(calls)} calls", file=sys.stderr)
+    worker.close()
     return failures
