@@ -70,7 +70,7 @@ def answers(tape: tidemark.Tape, other: tidemark.Tape) -> list[Any]:
         tape.timeline(), tape.timeline(columns=7, by="time"), tape.lifetimes(), tape.leaks(),
         tape.alloc(), tape.peak(allocator_settings="expandable_segments:True"),
         tape.diff(other), tape.verdict(gpu=GPU), tidemark.VerdictsAnswer([tape.verdict(gpu=GPU)]),
-        tape.verify(),
+        tape.verify(), tidemark.find_ranks([tape, other]),
     ]
 
 

@@ -16,6 +16,7 @@ Usage: tidemark estimate [FLAGS] SCRIPT [ARGS]
 
 SCRIPT is a PyTorch training script; it runs on virtual GPUs, without memory.
 FILE is a tape: the recorded allocations of a run, binary (.tape) or text.
+It may also be an exported model (.pt2) or a trace of PyTorch's profiler.
 
 Verbs:
 )";

@@ -54,8 +54,7 @@ void add_step(CLI::App& parser, std::optional<std::int64_t>& step) {
       ->check(check_count);
 }
 
-constexpr const char* kFile =
-    "a tape, text or binary, an exported model (.pt2), or a trace of PyTorch's profiler";
+constexpr const char* kFile = "a tape, an exported model (.pt2), or a profiler's trace";
 
 void add_bind(CLI::App& parser, Bindings& dimensions) {
   parser
@@ -76,8 +75,7 @@ void add_bind(CLI::App& parser, Bindings& dimensions) {
 }  // namespace
 
 void add_trace_flags(CLI::App& parser, Input& input) {
-  add_text(parser, "--with", "FILE",
-           "an execution trace of the same run, to know the tensors of a profiler's trace",
+  add_text(parser, "--with", "FILE", "an execution trace of the same run, for a profiler's trace",
            [&input](const std::string& path) { input.companion = path; });
   parser.add_flag("--salvage", input.salvage, "read a damaged trace up to the damage");
 }
@@ -96,7 +94,7 @@ void add_inputs(CLI::App& parser, Input& input, std::vector<std::string>& more) 
             input.file = all.front();
             more.assign(all.begin() + 1, all.end());
           },
-          std::string(kFile) + "; several are the ranks of a job")
+          std::string(kFile) + "; several are ranks")
       ->required()
       ->type_name("");
   add_bind(parser, input.dimensions);
