@@ -29,9 +29,10 @@ from tolerances import needless, verdict_on
 BOUNDARIES = str(Path(__file__).resolve().parent / "boundaries.py")
 
 
-def estimated(name: str, gpu: str) -> dict[str, Any]:
+def estimated(name: str, gpu: str, calibration: str) -> dict[str, Any]:
     """The budget, and what torch.cuda told at each boundary; or why there is none."""
     command = [sys.executable, "-m", "tidemark", "estimate", "--json", "--quiet", "--gpu", gpu, "--steps", "0",
+               "--calibration", calibration,
                BOUNDARIES, str(script_of(name))]
     done = subprocess.run(command, capture_output=True, text=True, check=False,
                           env={**os.environ, "CUDA_VISIBLE_DEVICES": ""})
@@ -49,6 +50,8 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--page", type=Path, help="a page whose table is replaced; with --real")
     parser.add_argument("--check", action="store_true", help="fail where a run is outside of tolerances.py")
     parser.add_argument("--gpu", default="h200", help="the virtual GPU, h200 by default")
+    parser.add_argument("--calibration", default="", metavar="FILE",
+                        help="instead of the one that is shipped; none: by rules alone")
     parser.add_argument("--jobs", type=int, default=1, help="estimates at a time, 1 by default")
     arguments = parser.parse_args()
     if (arguments.page or arguments.check) and not arguments.real:
@@ -61,7 +64,7 @@ def main() -> int:
     names = chosen(arguments.only)
     golden = json.loads(arguments.real.read_text(encoding="utf-8")) if arguments.real else {"runs": {}}
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        estimates = pool.map(lambda name: estimated(name, arguments.gpu), names)
+        estimates = pool.map(lambda name: estimated(name, arguments.gpu, arguments.calibration), names)
         rows = [compared(name, told, golden["runs"].get(name)) for name, told in zip(names, estimates)]
     print(table(rows))
     if arguments.out:

@@ -49,6 +49,8 @@ void bind_verdict(py::module_& module, TapeClass& tape) {
       word("verdict", &VerdictAnswer::verdict, kVerdictCount),
       field("reason", &VerdictAnswer::reason), field("gpu", &VerdictAnswer::gpu),
       field("device", &VerdictAnswer::device), field("tensor_bytes", &VerdictAnswer::tensor_bytes),
+      field("max_allocated_bytes", &VerdictAnswer::max_allocated_bytes),
+      field("max_reserved_bytes", &VerdictAnswer::max_reserved_bytes),
       field("budget_bytes", &VerdictAnswer::budget_bytes), field("budget", &VerdictAnswer::budget),
       field("is_uncompiled", &VerdictAnswer::is_uncompiled),
       field("is_partial", &VerdictAnswer::is_partial), field("rank", &VerdictAnswer::rank),

@@ -591,6 +591,8 @@ class VerdictAnswer(_Answer):
     gpu: Final[GpuFacts]
     device: Final[str]
     tensor_bytes: Final[int]
+    max_allocated_bytes: Final[int]
+    max_reserved_bytes: Final[int]
     budget_bytes: Final[int]
     budget: Final[list[BudgetItem]]
     is_uncompiled: Final[bool]

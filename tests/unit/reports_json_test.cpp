@@ -250,6 +250,8 @@ Overview small_overview() {
                                  .gpu = {"Small", 8, "9.0"},
                                  .device = "cuda:0",
                                  .tensor_bytes = 7,
+                                 .max_allocated_bytes = 8,
+                                 .max_reserved_bytes = 9,
                                  .budget_bytes = 9,
                                  .budget = {{"tensors", 9, Evidence::Modelled, "the peak"}},
                                  .is_partial = true};
@@ -284,6 +286,8 @@ TEST(JsonReport, TheOverviewHoldsTheThreeAnswersAndTheDiagnosticsOnce) {
     "reason": null,
     "device": "cuda:0",
     "tensor_bytes": 7,
+    "max_allocated_bytes": 8,
+    "max_reserved_bytes": 9,
     "budget_bytes": 9,
     "uncompiled": false,
     "partial": true,

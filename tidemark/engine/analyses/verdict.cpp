@@ -84,24 +84,25 @@ Verdict weigh(const VerdictAnswer& answer, RunEnd end) {
 }  // namespace
 
 std::int64_t bytes_beside_allocator(const RunFacts& run) {
-  return kContextBytes + (run.used_matmul ? kMatmulWorkspaceBytes : 0);
+  // An estimate has them on its tape, and so in the allocator.
+  const bool is_apart = run.used_matmul && run.kind != "estimate";
+  return kContextBytes + (is_apart ? kMatmulWorkspaceBytes : 0);
 }
 
-std::map<std::string, std::int64_t> find_reserved(const Tape& tape, const RunFacts& run,
-                                                  Diagnostics& diagnostics) {
-  std::map<std::string, std::int64_t> reserved;
-  if (run.gpu.memory_bytes <= 0) return reserved;
+AllocatorPeaksByDevice find_allocator_peaks(const Tape& tape, const RunFacts& run,
+                                            Diagnostics& diagnostics) {
+  AllocatorPeaksByDevice peaks;
+  if (run.gpu.memory_bytes <= 0) return peaks;
   AllocatorOptions options;
   options.settings = settings_of(run, diagnostics);
   options.address_bytes = run.gpu.memory_bytes;
   const auto found = feed(tape, AllocatorPeaks(tape.tables(), options));
-  for (const auto& one : found.devices)
-    reserved[device_name(tape.tables(), one.device)] = one.peak.reserved_peak_bytes;
-  return reserved;
+  for (const auto& one : found.devices) peaks[device_name(tape.tables(), one.device)] = one.peak;
+  return peaks;
 }
 
 std::optional<VerdictAnswer> judge(const RunFacts& run, const PeakAnswer& peak,
-                                   const std::map<std::string, std::int64_t>& reserved) {
+                                   const AllocatorPeaksByDevice& allocators) {
   if (run.gpu.memory_bytes <= 0) return std::nullopt;
   VerdictAnswer answer;
   answer.gpu = run.gpu;
@@ -109,8 +110,12 @@ std::optional<VerdictAnswer> judge(const RunFacts& run, const PeakAnswer& peak,
   if (device) {
     answer.device = device->device;
     answer.tensor_bytes = device->allocated_bytes;
-    const auto held = reserved.find(device->device);
-    answer.budget = budget_of(run, *device, held == reserved.end() ? 0 : held->second);
+    const auto held = allocators.find(device->device);
+    if (held != allocators.end()) {
+      answer.max_allocated_bytes = held->second.allocated_bytes;
+      answer.max_reserved_bytes = held->second.reserved_peak_bytes;
+    }
+    answer.budget = budget_of(run, *device, answer.max_reserved_bytes);
     for (const BudgetItem& item : answer.budget)
       answer.budget_bytes = add_saturating(answer.budget_bytes, item.bytes);
   }
@@ -132,7 +137,7 @@ VerdictAnswer find_verdict(const Tape& tape, const VerdictOptions& options) {
   if (options.gpu) run.gpu = *options.gpu;
   const PeakAnswer peak = find_peak(tape);
   Diagnostics notes = peak.diagnostics;
-  std::optional<VerdictAnswer> answer = judge(run, peak, find_reserved(tape, run, notes));
+  std::optional<VerdictAnswer> answer = judge(run, peak, find_allocator_peaks(tape, run, notes));
   if (!answer)
     throw Error(ErrorCode::NotFound, "the tape does not say which GPU its run was for", {},
                 "name one, with its memory");

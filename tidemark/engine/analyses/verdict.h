@@ -9,11 +9,14 @@
 #include <optional>
 #include <string>
 
+#include "tidemark/engine/answers/alloc.h"
 #include "tidemark/engine/answers/peak.h"
 #include "tidemark/engine/answers/verdict.h"
 #include "tidemark/engine/tape/tape.h"
 
 namespace tidemark {
+
+using AllocatorPeaksByDevice = std::map<std::string, AllocatorPeak>;
 
 struct VerdictOptions {
   std::optional<GpuFacts> gpu;  // another GPU than the one the run was made for
@@ -21,11 +24,11 @@ struct VerdictOptions {
 
 // None for a run that knows of no GPU: there is nothing it could fit.
 std::optional<VerdictAnswer> judge(const RunFacts& run, const PeakAnswer& peak,
-                                   const std::map<std::string, std::int64_t>& reserved);
-// What the allocators of a run reserve at their highest, by device; nothing for a run that knows of
-// no GPU, which nobody judges.
-std::map<std::string, std::int64_t> find_reserved(const Tape& tape, const RunFacts& run,
-                                                  Diagnostics& diagnostics);
+                                   const AllocatorPeaksByDevice& allocators);
+// What the allocators of a run hold at their highest; nothing for a run that knows of no GPU, which
+// nobody judges.
+AllocatorPeaksByDevice find_allocator_peaks(const Tape& tape, const RunFacts& run,
+                                            Diagnostics& diagnostics);
 // What of a GPU's memory is not the allocator's to give: CUDA's context, workspaces of libraries.
 std::int64_t bytes_beside_allocator(const RunFacts& run);
 

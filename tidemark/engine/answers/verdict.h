@@ -38,8 +38,10 @@ struct VerdictAnswer {
   Verdict verdict = Verdict::CannotTell;
   std::string reason;  // of "cannot tell": what stands in the way; else empty
   GpuFacts gpu;
-  std::string device;                     // the one that decides; empty where none was touched
-  std::int64_t tensor_bytes = 0;          // its peak
+  std::string device;             // the one that decides; empty where none was touched
+  std::int64_t tensor_bytes = 0;  // its peak
+  // What torch.cuda's counters of the peak will say, by the model of its allocator.
+  std::int64_t max_allocated_bytes = 0, max_reserved_bytes = 0;
   std::int64_t budget_bytes = 0;          // the sum of the items
   std::vector<BudgetItem> budget;         // empty where no device was touched
   bool is_uncompiled = false;             // torch.compile was left out, and may lower the peak

@@ -37,6 +37,8 @@ void write_answer(JsonWriter& json, const VerdictAnswer& answer) {
   json.member_if_known("reason", answer.reason);
   json.member_if_known("device", answer.device);
   json.member("tensor_bytes", answer.tensor_bytes);
+  json.member("max_allocated_bytes", answer.max_allocated_bytes);
+  json.member("max_reserved_bytes", answer.max_reserved_bytes);
   json.member("budget_bytes", answer.budget_bytes);
   json.key("uncompiled");
   json.boolean(answer.is_uncompiled);
