@@ -51,10 +51,10 @@ TEST(Alloc, SaysWhereNothingIsGained) {
   EXPECT_NE(text_report(answer).find("None is worth setting"), std::string::npos);
 }
 
-// A GPU of 937 MiB has 100 for the allocator, after 837 of CUDA's context: 30 + 40 fit, and for the
+// A GPU of 743 MiB has 100 for the allocator, after 643 of CUDA's context: 30 + 40 fit, and for the
 // next 50 the cache must be emptied.
 TEST(Alloc, CountsRetriesOnTheGpuOfTheRun) {
-  const std::string gpu = "meta gpu.memory_bytes " + std::to_string(937 * kMiB) + "\n";
+  const std::string gpu = "meta gpu.memory_bytes " + std::to_string(743 * kMiB) + "\n";
   const AllocAnswer answer = find_alloc(tape_of(gpu + kGrowing));
   EXPECT_EQ(answer.room_bytes, 100 * kMiB);
   EXPECT_EQ(outcome_of(answer, "").retries, 1);
@@ -62,7 +62,7 @@ TEST(Alloc, CountsRetriesOnTheGpuOfTheRun) {
   EXPECT_EQ(outcome_of(answer, "").peak.reserved_peak_bytes, 120 * kMiB);
   EXPECT_EQ(outcome_of(answer, "expandable_segments:True").retries, 0);
   AllocOptions smaller;
-  smaller.memory_bytes = (837 + 45) * kMiB;
+  smaller.memory_bytes = (643 + 45) * kMiB;
   EXPECT_EQ(outcome_of(find_alloc(tape_of(kGrowing), smaller), "").failures, 1);
 }
 

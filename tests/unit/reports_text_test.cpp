@@ -90,6 +90,8 @@ Overview overview_named(const std::string& name, std::int64_t bytes) {
                                  .gpu = {name, bytes, name},
                                  .device = name,
                                  .tensor_bytes = bytes,
+                                 .max_allocated_bytes = bytes,
+                                 .max_reserved_bytes = bytes,
                                  .budget_bytes = bytes,
                                  .budget = {{name, bytes, Evidence::Assumed, name}}};
   answer.not_covered = {name};

@@ -97,6 +97,16 @@ std::string next_words(const Overview& answer, const std::string& tape) {
   return verdict == Verdict::Fits ? "tidemark scopes " + tape : "tidemark peak " + tape + " --full";
 }
 
+// By which calibration workspaces were told, the budget says in short.
+Diagnostics notes_of(const Overview& answer, Detail detail) {
+  if (detail == Detail::Full) return answer.diagnostics;
+  Diagnostics notes;
+  for (const Diagnostic& one : answer.diagnostics.all())
+    if (one.code != "calibration")
+      notes.add(one.code, one.severity, one.where, one.message, one.count);
+  return notes;
+}
+
 }  // namespace
 
 std::string text_report(const Overview& answer, const TextStyle& style) {
@@ -117,7 +127,7 @@ std::string text_report(const Overview& answer, const TextStyle& style) {
     add_sites(page, devices[d], suffix, lengths.sites);
   }
   add_not_covered(page, answer);
-  add_notes(page, answer.diagnostics, lengths.notes);
+  add_notes(page, notes_of(answer, style.detail), lengths.notes);
   page.gap();
   page.paragraph("next: " + printable(next_words(answer, style.tape)), 0, 2, Ink::Dim);
   return page.take();

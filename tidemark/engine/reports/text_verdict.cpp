@@ -97,7 +97,8 @@ void add_budget(Page& page, const VerdictAnswer& answer) {
   table.add(
       {"all", page.bytes(answer.budget_bytes), "", "of " + page.bytes(answer.gpu.memory_bytes)});
   table.draw(page);
-  if (answer.max_reserved_bytes > 0)
+  // Where it does not fit, it will not come to that.
+  if (answer.max_reserved_bytes > 0 && answer.verdict != Verdict::DoesNotFit)
     page.paragraph("torch.cuda will count " + page.bytes(answer.max_allocated_bytes) +
                        " allocated and " + page.bytes(answer.max_reserved_bytes) + " reserved.",
                    2, 2);
