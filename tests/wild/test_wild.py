@@ -49,7 +49,9 @@ def test_a_script_of_the_wild_fits_and_needs_what_its_shapes_say(row: Row, tmp_p
     first = facts["peak"]["devices"][0]
     assert first["device"] == "cuda:0"
     tensors = first["allocated_bytes"] - first["categories"].get("Workspace", 0)
-    assert row.least_bytes <= tensors <= row.at_most * row.least_bytes
+    # Workspaces may put the peak where there are fewer tensors.
+    assert row.least_bytes <= first["allocated_bytes"]
+    assert tensors <= row.at_most * row.least_bytes
     assert (contents(tmp_path), contents(SCRIPTS)) == before
 
 

@@ -151,8 +151,11 @@ constexpr std::array kWorkspaceRules = {
 
 c10::Storage hold_workspace(c10::DeviceIndex device, std::int64_t bytes) {
   if (bytes <= 0) return {};
+  StorageLog* const log = storage_log();
+  if (!log) return new_storage(device, bytes);
+  const std::optional<Category> before = log->set_purpose(Category::Workspace);
   c10::Storage storage = new_storage(device, bytes);
-  if (StorageLog* log = storage_log()) log->relabel(record_of(storage)->key, Category::Workspace);
+  log->set_purpose(before);
   return storage;
 }
 
