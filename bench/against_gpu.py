@@ -26,7 +26,7 @@ def estimated_bytes(script: Path) -> int:
         [sys.executable, "-m", "tidemark", "estimate", "--json", str(script)],
         capture_output=True, text=True, check=True, env={**os.environ, "CUDA_VISIBLE_DEVICES": ""},
     )
-    return int(json.loads(done.stdout)["peak"]["devices"][0]["allocated_bytes"])
+    return int(json.loads(done.stdout)["judgement"]["max_allocated_bytes"])
 
 
 def real_bytes(script: Path) -> int:

@@ -140,7 +140,7 @@ namespace {
 
 Action prepare(CLI::App& parser) {
   auto asked = ask<BirthsOptions>();
-  add_file(parser, asked->file);
+  add_input(parser, asked->input);
   add_output(parser, asked->output);
   return answering(asked, &find_births);
 }
