@@ -111,8 +111,9 @@ def test_a_file_that_cannot_be_used_is_said(tmp_path: Path) -> None:
 
 def test_the_shipped_one_is_for_its_own_kind_of_gpu() -> None:
     assert read_calibration(SHIPPED).gpu == "NVIDIA H200"
-    assert choose_calibration("", find_gpu("h200")).note == ""
-    assert "nearest" in choose_calibration("", find_gpu("h100")).note
+    for same in ("h200", "h100"):
+        choice = choose_calibration("", find_gpu(same))
+        assert choice.note == "" and len(choice.calls) > 1000
     other = choose_calibration("", find_gpu("a100-40gb"))
     assert other.calls == [] and "rules" in other.note
     assert "rules alone" in choose_calibration("none", find_gpu("h200")).note

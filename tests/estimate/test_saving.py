@@ -68,7 +68,8 @@ def test_a_disk_that_fills_during_the_run_keeps_what_it_took(tmp_path: Path, ver
     facts = json.loads(done.stdout)
     assert facts["peak"]["devices"][0]["requested_bytes"] == 64 << 20
     kept = tidemark.open(tmp_path / "run.tape")
-    assert 50_000 < len(kept.events) < 100_000  # of 200 000; 38 bytes each and 3 MiB
+    # Of 200 000; 38 bytes each and 3 MiB, less the block that was cut.
+    assert 40_000 < len(kept.events) < 100_000
     assert "truncated-file" in {one.code for one in kept.diagnostics}
     if verb == "record":
         (told,) = [one for one in facts["diagnostics"] if one["code"] == "tape-cut"]

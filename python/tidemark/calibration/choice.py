@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tidemark.calibration.calibration_file import Calibration, read_calibration
+from tidemark.calibration.calibration_file import read_calibration
 from tidemark.gpus import Gpu
 
 NONE = "none"
@@ -19,19 +19,14 @@ class Choice:
 
 
 def choose_calibration(named: str, gpu: Gpu) -> Choice:
-    """Raises BadCalibration, or OSError, for a file that was named and cannot be used."""
+    """Raises BadCalibration, or OSError, for a file that was named and cannot be used.
+
+    GPUs of one generation have the same kernels; where none of it was measured, rules are all there is.
+    """
     if named == NONE:
         return Choice(note="what operators take inside goes by rules alone (--calibration none)")
     calibration = read_calibration(Path(named) if named else SHIPPED)
     if calibration.capability.split(".")[0] != str(gpu.major):
         return Choice(note=f"what operators take inside goes by rules that were measured on an "
                            f"{calibration.gpu}; {gpu.name} has other kernels")
-    return Choice([(op, signature, taken) for (op, signature), taken in calibration.calls.items()],
-                  note_on(calibration, gpu))
-
-
-def note_on(calibration: Calibration, gpu: Gpu) -> str:
-    if calibration.gpu == gpu.name:
-        return ""
-    return (f"what operators take inside was measured on an {calibration.gpu}, the nearest GPU to "
-            f"{gpu.name} that was")
+    return Choice([(op, signature, taken) for (op, signature), taken in calibration.calls.items()])
