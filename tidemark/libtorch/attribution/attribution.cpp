@@ -299,7 +299,8 @@ Phase Attribution::phase_now(const Thread& thread, std::uint8_t flags) const {
 
 // What an optimizer makes is scratch until its step is over and its state can be looked at.
 Category Attribution::category_now(const Thread& thread, std::uint8_t flags) const {
-  if (thread.purpose && !thread.in_optimizer) return *thread.purpose;
+  const bool is_of_library = thread.purpose == Category::Workspace;
+  if (thread.purpose && (!thread.in_optimizer || is_of_library)) return *thread.purpose;
   if (flags & kOfGradient) return Category::Gradient;
   switch (phase_now(thread, flags)) {
     case Phase::Forward:
