@@ -9,11 +9,10 @@
 
 namespace tidemark {
 
-// The answers of observers that have seen a whole tape: of several a tuple, of one its own. Their
-// diagnostics come after those of the tape itself.
+// What observers answer after a walk: of several a tuple, of one its own. Their diagnostics come
+// after those of the tape itself.
 template <class... Observers>
-auto feed_through(Replay replay, const Tape& tape, Observers... observers) {
-  replay.add_all(tape, observers...);
+auto answers_after(const Replay& replay, const Tape& tape, const Observers&... observers) {
   const auto answer = [&](const auto& observer) {
     auto found = observer.answer(replay);
     Diagnostics all = tape.diagnostics();
@@ -27,7 +26,17 @@ auto feed_through(Replay replay, const Tape& tape, Observers... observers) {
 
 template <class... Observers>
 auto feed(const Tape& tape, Observers... observers) {
-  return feed_through(Replay(tape.tables()), tape, std::move(observers)...);
+  Replay replay(tape.tables());
+  replay.add_all(tape, observers...);
+  return answers_after(replay, tape, observers...);
+}
+
+// The same, with storages charged the blocks that a caching allocator would hand out.
+template <class... Observers>
+auto feed_by_blocks(const Tape& tape, const AllocatorOptions& allocator, Observers... observers) {
+  Replay replay(tape.tables(), allocator);
+  replay.add_all_by_blocks(tape, observers...);
+  return answers_after(replay, tape, observers...);
 }
 
 // An analysis that follows a live run. The tables must outlive it.

@@ -15,8 +15,8 @@ PeakAnswer find_peak_of_blocks(const Tape& tape, const PeakOptions& options) {
   const RunFacts run = find_run_facts(tape);
   allocator.settings.tie_break = tie_break_of(run.torch_version);
   if (run.gpu.memory_bytes > 0) allocator.address_bytes = run.gpu.memory_bytes;
-  auto [peak, peaks] = feed_through(Replay(tape.tables(), allocator), tape, PeakObserver(options),
-                                    AllocatorPeaks(tape.tables(), allocator, options));
+  auto [peak, peaks] = feed_by_blocks(tape, allocator, PeakObserver(options),
+                                      AllocatorPeaks(tape.tables(), allocator, options));
   for (DevicePeak& device : peak.devices)
     if (const auto* found = peaks.find(tape.tables().find_device(device.device)))
       device.allocator = found->peak;

@@ -1,4 +1,4 @@
-// The ledger's rare paths: undoing a change on a copy, a problem, blocks of an allocator.
+// The ledger's rare paths: undoing a change on a copy, a problem.
 #include "tidemark/engine/replay/ledger.h"
 
 namespace tidemark {
@@ -9,11 +9,6 @@ LedgerRow row_before(const Change& change, DeviceId device, LedgerRow row) {
   if (change.after.alive() && change.after.device == device) row.remove(change.after);
   if (change.before.alive() && change.before.device == device) row.add(change.before);
   return row;
-}
-
-Change Ledger::charge_blocks(const Event& e, const StorageChange& seen) {
-  const BlockAccounting::Charge charge = blocks_->take(e, seen.before, seen.after);
-  return {{seen.before, charge.before}, {seen.after, charge.after}, seen.problem};
 }
 
 void Ledger::note(TapeProblem problem) {

@@ -60,6 +60,8 @@ class Ledger {
     blocks_.emplace(tables, allocator);
   }
 
+  // With blocks only where an allocator was given: nobody else shall pay for the question.
+  template <bool kByBlocks = false>
   Change add(const Event& e) {
     ++now_.event;
     now_.time_ns = e.time_ns;
@@ -68,9 +70,12 @@ class Ledger {
     const StorageChange seen = states_.apply(e);
     if (seen.problem != StorageProblem::None) [[unlikely]]
       note(tape_problem(seen.problem));
-    const Change change = blocks_ ? charge_blocks(e, seen)
-                                  : Change{accounting_.charge(seen.before),
-                                           accounting_.charge(seen.after), seen.problem};
+    Change change{accounting_.charge(seen.before), accounting_.charge(seen.after), seen.problem};
+    if constexpr (kByBlocks) {
+      const BlockAccounting::Charge blocks = blocks_->take(e, seen.before, seen.after);
+      change.before.charged = blocks.before;
+      change.after.charged = blocks.after;
+    }
     if (!changes_storage(e.kind)) return change;
     if (change.before.alive()) rows_[change.before.device.value].remove(change.before);
     if (change.after.alive()) put(change.after);
@@ -103,7 +108,6 @@ class Ledger {
   static const LedgerRow kEmptyRow;
 
   void note(TapeProblem problem);
-  Change charge_blocks(const Event& e, const StorageChange& seen);
 
   const Tables* tables_;
   Accounting accounting_;

@@ -26,35 +26,25 @@ class Replay {
   // The tables may grow while a run goes on; they must outlive the replay.
   explicit Replay(const Tables& tables, AccountingRule rule = AccountingRule::Rounded)
       : ledger_(tables, rule) {}
-  // Charges the blocks of a caching allocator; some observer must need the column of streams.
+  // For add_all_by_blocks alone.
   Replay(const Tables& tables, const AllocatorOptions& allocator) : ledger_(tables, allocator) {}
 
   // Adds the next event, the same observers each time.
   template <class... Observers>
   void add(const Event& e, Observers&... observers) {
-    constexpr Needs kNeeds = (Observers::kNeeds | ... | Needs{});
-    const Change change = ledger_.add(e);
-    if constexpr (kNeeds.scopes) scopes_.enter(e, ledger_.now().event);
-    (observers.see(e, change, *this), ...);
-    if constexpr (kNeeds.live) live_.add(e, change, ledger_.now());
-    if constexpr (kNeeds.scopes) scopes_.leave(e);
+    add_one<false>(e, observers...);
   }
 
   // Adds all events of a tape, and reads of them what somebody needs.
   template <class... Observers>
   void add_all(const Tape& tape, Observers&... observers) {
-    constexpr Needs kNeeds = (Observers::kNeeds | ... | Needs{});
-    constexpr ColumnSet kColumns = kNeeds.columns | kLedgerColumns |
-                                   (kNeeds.live ? kPlaceColumns : ColumnSet{}) |
-                                   (kNeeds.scopes ? kScopeColumns : ColumnSet{});
-    const EventColumns& events = tape.events();
-    const std::size_t storages = storage_count(events);
-    ledger_.reserve(storages);
-    if constexpr (kNeeds.live) live_.reserve(storages);
-    for (std::size_t i = 0; i < events.size(); ++i) {
-      prefetch<kNeeds>(events.subjects(), i);
-      add(events.row<kColumns>(i), observers...);
-    }
+    walk<false>(tape, observers...);
+  }
+  // The same, and storages are charged the blocks of a caching allocator; some observer must need
+  // the column of streams.
+  template <class... Observers>
+  void add_all_by_blocks(const Tape& tape, Observers&... observers) {
+    walk<true>(tape, observers...);
   }
 
   const Tables& tables() const { return ledger_.tables(); }
@@ -65,6 +55,30 @@ class Replay {
   const ScopeFollower& scopes() const { return scopes_; }
 
  private:
+  template <bool kByBlocks, class... Observers>
+  void add_one(const Event& e, Observers&... observers) {
+    constexpr Needs kNeeds = (Observers::kNeeds | ... | Needs{});
+    const Change change = ledger_.add<kByBlocks>(e);
+    if constexpr (kNeeds.scopes) scopes_.enter(e, ledger_.now().event);
+    (observers.see(e, change, *this), ...);
+    if constexpr (kNeeds.live) live_.add(e, change, ledger_.now());
+    if constexpr (kNeeds.scopes) scopes_.leave(e);
+  }
+  template <bool kByBlocks, class... Observers>
+  void walk(const Tape& tape, Observers&... observers) {
+    constexpr Needs kNeeds = (Observers::kNeeds | ... | Needs{});
+    constexpr ColumnSet kColumns = kNeeds.columns | kLedgerColumns |
+                                   (kNeeds.live ? kPlaceColumns : ColumnSet{}) |
+                                   (kNeeds.scopes ? kScopeColumns : ColumnSet{});
+    const EventColumns& events = tape.events();
+    const std::size_t storages = storage_count(events);
+    ledger_.reserve(storages);
+    if constexpr (kNeeds.live) live_.reserve(storages);
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      prefetch<kNeeds>(events.subjects(), i);
+      add_one<kByBlocks>(events.row<kColumns>(i), observers...);
+    }
+  }
   // Storages are far apart in memory: those of the events to come are fetched while the processor
   // is busy with this one. What the live set has of a storage takes two looks.
   static constexpr std::size_t kFar = 24, kNear = 12;
