@@ -6,7 +6,9 @@
 //   brackets   1         1       1 1    outside of strings: only these are looked at one by one
 #include "tidemark/readers/json/json_scan.h"
 
+#include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstring>
 
 namespace tidemark {
@@ -21,7 +23,7 @@ std::uint64_t parities(std::uint64_t bits) {
 }  // namespace
 
 // The bytes that a backslash before them escapes. Backslashes are rare: one after the other.
-std::uint64_t JsonScan::escaped_by(std::uint64_t backslashes, int size) {
+inline std::uint64_t JsonScan::escaped_by(std::uint64_t backslashes, int size) {
   std::uint64_t escaped = is_escaped_ ? 1 : 0;
   is_escaped_ = false;
   for (backslashes &= ~escaped; backslashes != 0;) {
@@ -36,7 +38,7 @@ std::uint64_t JsonScan::escaped_by(std::uint64_t backslashes, int size) {
   return escaped;
 }
 
-JsonScan::Stop JsonScan::see_bracket(char bracket) {
+inline JsonScan::Stop JsonScan::see_bracket(char bracket) {
   const std::uint64_t is_brace = (bracket & kBraceBit) ? 1 : 0;
   if ((bracket | kBraceBit) == '{') {
     if (depth_ == kMostNested) return Stop::TooDeep;
@@ -49,7 +51,7 @@ JsonScan::Stop JsonScan::see_bracket(char bracket) {
   return --depth_ == 0 ? Stop::End : Stop::OutOfBytes;
 }
 
-JsonScan::Found JsonScan::scan_block(const char* from, int size, const ByteMasks& masks) {
+inline JsonScan::Found JsonScan::scan_block(const char* from, int size, const ByteMasks& masks) {
   const std::uint64_t quotes = masks.quotes & ~escaped_by(masks.backslashes, size);
   const std::uint64_t inside = parities(quotes) ^ (in_string_ ? ~std::uint64_t{0} : 0);
   // A string that is the value itself ends with the first quote behind which no string is.
@@ -67,13 +69,18 @@ JsonScan::Found JsonScan::scan_block(const char* from, int size, const ByteMasks
 }
 
 JsonScan::Found JsonScan::scan(const char* from, const char* end) {
+  char last[ByteMasks::kBytes];
   Found found{Stop::OutOfBytes, from};
-  while (found.stop == Stop::OutOfBytes && end - found.at >= ByteMasks::kBytes)
-    found = scan_block(found.at, ByteMasks::kBytes, masks_of(found.at));
-  if (found.stop != Stop::OutOfBytes || found.at == end) return found;
-  char rest[ByteMasks::kBytes] = {};
-  std::memcpy(rest, found.at, static_cast<std::size_t>(end - found.at));
-  return scan_block(found.at, static_cast<int>(end - found.at), masks_of(rest));
+  while (found.stop == Stop::OutOfBytes && found.at != end) {
+    const auto size = static_cast<int>(std::min<std::ptrdiff_t>(end - found.at, ByteMasks::kBytes));
+    const char* block = found.at;
+    if (size < ByteMasks::kBytes) {
+      std::memset(last, 0, sizeof last);
+      block = static_cast<const char*>(std::memcpy(last, block, static_cast<std::size_t>(size)));
+    }
+    found = scan_block(found.at, size, masks_of(block));
+  }
+  return found;
 }
 
 }  // namespace tidemark
