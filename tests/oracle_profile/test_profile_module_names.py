@@ -32,8 +32,12 @@ class Model(nn.Module):
 
 
 def calls(tape: tidemark.Tape) -> dict[str, int]:
-    found = tape.scopes(depth=9, per_call=True).scopes
-    return {scope.path: len(scope.calls) for scope in found}
+    """Calls by path; a tracker's passes of the backward are none."""
+    counts = {
+        scope.path: sum(call.phase.name != "Backward" for call in scope.calls)
+        for scope in tape.scopes(depth=9, per_call=True).scopes
+    }
+    return {path: count for path, count in counts.items() if count}
 
 
 def run(*modules: nn.Module, named: bool) -> tuple[tidemark.Tape, tidemark.Tape]:

@@ -29,7 +29,7 @@ Action prepare(CLI::App& parser) {
           },
           "execution traces of the same runs, for two traces of the profiler")
       ->expected(2)
-      ->type_name("FILE FILE");
+      ->type_name("FILE");
   add_selection(parser, given->options);
   add_top(parser, given->options.top, "modules and operators");
   add_output(parser, given->output);
