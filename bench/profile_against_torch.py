@@ -1,10 +1,11 @@
 """Our memory profile beside PyTorch's, of the same finished profiles, in one process.
 
-    python bench/profile_against_torch.py [LAYERS ...] [--torch-up-to LAYERS]
+    python bench/profile_against_torch.py [LAYERS ...] [--torch-up-to LAYERS] [--rounds COUNT]
 
 One training step of encoders (width 64, 4 heads, 2 x 16 tokens, Adam) is profiled. "analysis" goes
 from the finished profile to data flow, categories and the timeline; "objects" makes all of the
 drop-in's besides: every node with its edges, every category, size and entry, the coalesced rows.
+Times are CPU time, medians of rounds in which each side is called once.
 PyTorch's own, which takes seconds, is left out of larger models; --torch-up-to says how large.
 """
 
@@ -12,8 +13,10 @@ from __future__ import annotations
 
 import argparse
 import gc
+import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -37,17 +40,21 @@ def profile_of_step(layers: int) -> Any:
     return profile.profiler.kineto_results
 
 
-def seconds(call: Callable[[], object], times: int) -> float:
-    """The quickest of several calls, in CPU time: machines are shared."""
-    quickest = float("inf")
+def seconds(call: Callable[[], object]) -> float:
+    """CPU time of one call: machines are shared."""
     gc.collect()
     gc.disable()  # for both sides: a collection in the middle is noise
-    for _ in range(times):
-        begin = time.process_time()
-        call()
-        quickest = min(quickest, time.process_time() - begin)
+    begin = time.process_time()
+    call()
+    end = time.process_time()
     gc.enable()
-    return quickest
+    return end - begin
+
+
+def medians(calls: list[Callable[[], object]], rounds: int) -> list[float]:
+    """The median of each call; a round calls all of them, so that a loaded minute slows all alike."""
+    taken = [[seconds(call) for call in calls] for _ in range(rounds)]
+    return [statistics.median(column) for column in zip(*taken)]
 
 
 def everything(module: Any, result: Any) -> object:
@@ -57,36 +64,33 @@ def everything(module: Any, result: Any) -> object:
     return memory._categories._values, memory._size_map._values, memory.timeline, edges, rows
 
 
-def row(layers: int, torch_up_to: int) -> tuple[str, ...]:
+def row(layers: int, torch_up_to: int, rounds: int) -> tuple[str, ...]:
     result = profile_of_step(layers)
     found = _profile.analyse(result)
-    mine = (
-        seconds(lambda: _profile.analyse(result), 5),
-        seconds(lambda: everything(ours, result), 3),
-    )
-    torchs: tuple[float, ...] = ()
-    if layers <= torch_up_to:
-        torchs = (
-            seconds(lambda: theirs.MemoryProfile(result).timeline, 1),
-            seconds(lambda: everything(theirs, result), 1),
-        )
+    modules = [ours, theirs] if layers <= torch_up_to else [ours]
+    calls: list[Callable[[], object]] = [lambda: _profile.analyse(result)]
+    calls += [lambda: theirs.MemoryProfile(result).timeline] * (len(modules) - 1)
+    calls += [partial(everything, module, result) for module in modules]
+    taken = medians(calls, rounds)
     cells = [f"{layers}", f"{found.event_count():,}", f"{found.node_count():,}"]
-    for ours_, theirs_ in zip(mine, torchs or (None, None)):
-        cells.append(f"{ours_ * 1e3:.2f} ms")
-        cells += [f"{theirs_:.3f} s", f"{theirs_ / ours_:.0f}x"] if theirs_ else ["-", "-"]
-    return *cells, f"{mine[0] * 1e6 / found.event_count():.3f}"
+    for at in (0, len(modules)):
+        cells.append(f"{taken[at] * 1e3:.2f} ms")
+        ratio = len(modules) == 2 and taken[at + 1] / taken[at]
+        cells += [f"{taken[at + 1]:.3f} s", f"{ratio:.0f}x"] if ratio else ["-", "-"]
+    return *cells, f"{taken[0] * 1e6 / found.event_count():.3f}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("layers", nargs="*", type=int, default=[1, 4, 16, 64])
     parser.add_argument("--torch-up-to", type=int, default=16, metavar="LAYERS")
+    parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     heads = ("layers", "events", "nodes", "analysis", "PyTorch's", "ratio",
              "objects", "PyTorch's", "ratio", "us/event")  # fmt: skip
     print("".join(f"{head:>11}" for head in heads))
     for layers in options.layers:
-        print("".join(f"{cell:>11}" for cell in row(layers, options.torch_up_to)), flush=True)
+        print("".join(f"{cell:>11}" for cell in row(layers, options.torch_up_to, options.rounds)), flush=True)
 
 
 if __name__ == "__main__":

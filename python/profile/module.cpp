@@ -22,13 +22,15 @@ namespace {
 using torch::autograd::profiler::ProfilerResult;
 
 std::shared_ptr<HeldProfile> analyse(const ProfilerResult& result, bool find_identity,
-                                     bool find_tree, const py::list& told) {
-  profiler::ReadEvents read = profiler::read_events(result.event_tree());
+                                     bool find_tree, const py::list& told,
+                                     const profiler::ModulePaths& paths) {
+  profiler::ReadEvents read = profiler::read_events(result.event_tree(), paths);
   if (find_tree) read.recording.has_tree = false;
   add_told_owners(told, read.recording);
   const py::gil_scoped_release others_may_run;
   auto held = std::make_shared<HeldProfile>();
   held->events = std::move(read.events);
+  held->roots = std::move(read.roots);
   held->dataflow = dataflow::find_dataflow(
       std::move(read.recording), profiler::torch_schemas,
       {find_identity ? dataflow::Identity::Found : dataflow::Identity::Recorded});
@@ -53,6 +55,14 @@ py::list parameters_and_gradients(const std::shared_ptr<profiler::TorchEvent>& e
   return found;
 }
 
+// (address of the object, name of the class) of every module that was called.
+py::list called_modules(const ProfilerResult& result) {
+  py::list list;
+  for (const profiler::CalledModule& module : profiler::called_modules(result.event_tree()))
+    list.append(py::make_tuple(module.address, module.class_name));
+  return list;
+}
+
 py::list problems(const HeldProfile& held) {
   py::list list;
   for (const Diagnostic& d : held.dataflow->diagnostics.all())
@@ -68,7 +78,9 @@ PYBIND11_MODULE(_profile, m) {
   using namespace tidemark::python;
   m.doc() = "The memory profile of a finished torch.profiler run";
   m.def("analyse", &analyse, py::arg("result"), py::kw_only(), py::arg("find_identity") = false,
-        py::arg("find_tree") = false, py::arg("told") = py::list());
+        py::arg("find_tree") = false, py::arg("told") = py::list(),
+        py::arg("paths") = profiler::ModulePaths());
+  m.def("called_modules", &called_modules);
   m.def("parameters_and_gradients", &parameters_and_gradients);
   m.def("fitting_overloads", &profiler::fitting_overloads);
   py::class_<HeldProfile, std::shared_ptr<HeldProfile>>(m, "Profile")

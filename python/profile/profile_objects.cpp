@@ -35,13 +35,14 @@ py::tuple sorted_events(const HeldProfile& held) {
   const dataflow::Tree& tree = held.dataflow->tree;
   py::tuple events(tree.size());
   for (std::size_t i = 0; i < tree.size(); ++i)
-    events[i] = py::cast(held.events[tree.events[tree.by_time[i]].value]);
+    events[i] = py::cast(held.events[tree.events[tree.by_time[i]].value]->shared_from_this());
   return events;
 }
 
-std::shared_ptr<profiler::TorchEvent> node_event(const HeldProfile& held, std::size_t node) {
+std::shared_ptr<const profiler::TorchEvent> node_event(const HeldProfile& held, std::size_t node) {
   const Dataflow& dataflow = *held.dataflow;
-  return held.events.at(dataflow.tree.events[dataflow.flow.nodes.at(node)].value);
+  return held.events.at(dataflow.tree.events[dataflow.flow.nodes.at(node)].value)
+      ->shared_from_this();
 }
 
 py::list edges_of_node(const HeldProfile& held, std::size_t node) {

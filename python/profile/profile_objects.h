@@ -14,7 +14,8 @@ namespace tidemark::python {
 
 // A profile as Python holds it: with torch's events, by row of the recording.
 struct HeldProfile {
-  std::vector<std::shared_ptr<profiler::TorchEvent>> events;
+  std::vector<const profiler::TorchEvent*> events;
+  profiler::TorchEvents roots;  // keep all of them
   std::unique_ptr<const dataflow::Dataflow> dataflow;
 };
 
@@ -26,7 +27,7 @@ pybind11::list size_table(const HeldProfile& held);
 
 // Torch's events by start.
 pybind11::tuple sorted_events(const HeldProfile& held);
-std::shared_ptr<profiler::TorchEvent> node_event(const HeldProfile& held, std::size_t node);
+std::shared_ptr<const profiler::TorchEvent> node_event(const HeldProfile& held, std::size_t node);
 // (key, input version or None, written or None where it is deleted) of each edge of a node.
 pybind11::list edges_of_node(const HeldProfile& held, std::size_t node);
 

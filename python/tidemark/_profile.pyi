@@ -44,7 +44,9 @@ def analyse(
     find_identity: bool = False,
     find_tree: bool = False,
     told: list[ToldOwner] = ...,
+    paths: dict[int, str] = ...,
 ) -> Profile: ...
+def called_modules(result: Any) -> list[tuple[int, str]]: ...
 def parameters_and_gradients(
     event: _ProfilerEvent,
 ) -> list[tuple[_KeyParts | None, _KeyParts | None]]: ...

@@ -11,6 +11,7 @@ from torch import nn, optim
 
 import tidemark
 from tidemark.compat import memory_profiler  # it checks that torch has what is needed
+from tidemark.profiled_modules import module_paths
 from tidemark.run_facts import (
     end_facts,
     ending_of,
@@ -40,6 +41,7 @@ class Profiling:
         check_can_save(self.save)
         self.profile = torch.profiler.profile(**_FLAGS)
         self._told: list[ToldOwner] = []
+        self._paths: dict[int, str] = {}
         self._meta: dict[str, str] = {}
         self._started: float | None = None
         self._is_over = False
@@ -55,6 +57,7 @@ class Profiling:
         self.profile.__exit__(kind, error, trace)
         self._is_over = True
         self._told = [told_owner(owner) for owner in self._owners]
+        self._paths = self._find_paths()
         seconds = time.monotonic() - (self._started or 0.0)
         optimizers = sum(isinstance(owner, optim.Optimizer) for owner in self._owners)
         facts = start_facts("profile", *place_among_ranks())
@@ -64,6 +67,12 @@ class Profiling:
         if self.save:
             self.tape.save(self.save)
 
+    def _find_paths(self) -> dict[int, str]:
+        from tidemark import _profile
+
+        called = _profile.called_modules(self.profile.profiler.kineto_results)
+        return module_paths(called, (one for one in self._owners if isinstance(one, nn.Module)))
+
     @cached_property
     def _analysis(self) -> Profile:
         if not self._is_over:
@@ -71,7 +80,7 @@ class Profiling:
         from tidemark import _profile
 
         result = self.profile.profiler.kineto_results
-        return _profile.analyse(result, find_identity=True, told=self._told)
+        return _profile.analyse(result, find_identity=True, told=self._told, paths=self._paths)
 
     @cached_property
     def tape(self) -> tidemark.Tape:

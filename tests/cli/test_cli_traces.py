@@ -3,11 +3,13 @@
 import gzip
 import json
 import re
+from pathlib import Path
 
 import pytest
 from hand_trace import memory, module, operator, out_of_memory, region, span, trace
 
 KIB = 1024
+DATA = Path(__file__).parents[1] / "data/traces"
 
 
 def tape_of(tidemark, path, *flags):
@@ -175,6 +177,35 @@ def test_with_is_for_execution_traces_of_a_profilers_trace(write, tidemark):
     done = tidemark("report", tape, "--with", good)
     assert done.returncode == 2 and "only be joined to a profiler's" in done.stderr
     done = tidemark("report", good, "--with", tape)
+    assert done.returncode == 2 and "no execution trace" in done.stderr
+
+
+def test_more_open_events_than_a_program_nests_are_refused(write, tidemark):
+    count = (1 << 14) + 1
+    spans = [operator("aten::mm", start, 2 * count) for start in range(count)]
+    path = write(trace(memory(10, 0xA, KIB, KIB), *spans), "t.json")
+    done = tidemark("report", path)
+    assert done.returncode == 2 and "open at once" in done.stderr and "t.json" in done.stderr
+    path = write(trace(memory(10, 0xA, KIB, KIB), *spans[1:]), "t.json")
+    assert tidemark("report", path).returncode == 0
+
+
+def test_a_diff_has_an_execution_trace_for_each_side(tidemark):
+    names = ("mlp_stack", "conv_modules")
+    traces = [DATA / f"small_trace_{name}.json.gz" for name in names]
+    companions = [DATA / f"et_{name}.json.gz" for name in names]
+    peaks = []
+    for path, companion in zip(traces, companions, strict=True):
+        done = tidemark("peak", path, "--with", companion, "--json")
+        peaks.append(json.loads(done.stdout)["devices"][0]["categories"])
+    done = tidemark("diff", *traces, "--with", *companions, "--json")
+    assert done.returncode == 1, done.stderr
+    found = json.loads(done.stdout)["devices"][0]["categories"]
+    for side, peak in zip(("before", "after"), peaks, strict=True):
+        assert {one["name"]: one[side] for one in found if one[side]} == peak
+    done = tidemark("diff", *traces, "--with", companions[0])
+    assert done.returncode == 2 and "--with needs two values" in done.stderr
+    done = tidemark("diff", *traces, "--with", companions[0], traces[1])
     assert done.returncode == 2 and "no execution trace" in done.stderr
 
 

@@ -1,6 +1,11 @@
 """Where PyTorch's memory profile gives up or is wrong, ours answers; each defect is shown first."""
 
+import gc
+import importlib
 import logging
+import re
+import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -45,6 +50,41 @@ def test_types_smaller_than_a_byte_have_a_size() -> None:
     with pytest.raises(TypeError):
         theirs.MemoryProfile(result)  # D30
     assert 8 in {size for *_, size in ours.MemoryProfile(result).timeline}
+
+
+LATE = """import torch
+class Late{0}(torch.nn.Module):
+    def forward(self, x):
+        return helper(x)
+def helper(x):
+    return x * 2
+"""
+
+
+def test_modules_that_are_imported_and_die_inside_a_profile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    count = 30
+    for number in range(count):
+        (tmp_path / f"late_{number}.py").write_text(LATE.format(number))
+
+    def body() -> None:
+        for number in range(count):
+            late = importlib.import_module(f"late_{number}")
+            getattr(late, f"Late{number}")()(torch.ones(4))
+            del sys.modules[f"late_{number}"], late
+        gc.collect()
+
+    with pytest.raises(UnicodeDecodeError):
+        profiled(body).events()  # D31: names of what has died are other bytes by now
+    with tidemark.profile() as profiling:
+        body()
+    # An input and an output of four floats each.
+    births = [event for event in profiling.tape if event.kind.name == "Alloc"]
+    assert sum(event.bytes == 16 for event in births) == 2 * count
+    assert list(profiling.tape.verify()) == []
+    assert all(re.fullmatch(r"Late\d+_\d+", event.scope) for event in births if event.scope)
 
 
 def test_a_profile_without_its_flags_is_refused_as_by_pytorch() -> None:

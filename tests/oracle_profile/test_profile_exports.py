@@ -93,7 +93,7 @@ def test_the_example_reports_itself(
     runpy.run_path(str(Path(__file__).parents[2] / "examples/profile_step.py"), run_name="__main__")
     said = capsys.readouterr().out
     # Two layers of 256 x 1024 + 1024 and 1024 x 10 + 10 floats: 1.04 MiB.
-    assert "1.04 MiB" in said and "Sequential_0" in said and "2 steps" in said
+    assert "1.04 MiB" in said and "Sequential.0" in said and "2 steps" in said
 
 
 def test_every_name_of_the_original_is_there() -> None:

@@ -53,8 +53,12 @@ int refuse(const Verb& verb, const CLI::App& parser, const CLI::ParseError& mist
   const std::vector<std::string> extras = parser.remaining();
   if (!extras.empty()) return refuse_extra(verb, parser, extras.front());
   std::string message = mistake.what();
-  if (dynamic_cast<const CLI::ArgumentMismatch*>(&mistake))
-    message = message.substr(0, message.find(':')) + " needs one value after it";
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&mistake)) {
+    const std::string flag = message.substr(0, message.find(':'));
+    const CLI::Option* option = parser.get_option_no_throw(flag);
+    const bool takes_two = option && option->get_expected_min() == 2;
+    message = flag + (takes_two ? " needs two values after it" : " needs one value after it");
+  }
   return fail(fmt::format("{}: {}", verb.name, message),
               fmt::format("tidemark {} --help shows how", verb.name));
 }

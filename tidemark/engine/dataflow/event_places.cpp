@@ -8,6 +8,8 @@
 namespace tidemark::dataflow {
 namespace {
 
+constexpr std::uint32_t kNoScope = 0;  // the first of EventPlaces::scopes
+
 class Placing {
  public:
   Placing(const Recording& recording, const Tree& tree, const std::vector<Position>& nodes)
@@ -44,7 +46,8 @@ class Placing {
     }
     if (event.kind == EventKind::Operator) place_operator(at, event);
     if (is_module_call(event)) {
-      places_.scope_of[at] = scope_below(places_.scope_of[at], event.name);
+      const std::uint32_t around = event.is_whole_path ? kNoScope : places_.scope_of[at];
+      places_.scope_of[at] = scope_below(around, event.name);
       places_.phase_of[at] = tree_.below_backward[at] ? Phase::Recompute : Phase::Forward;
     }
   }

@@ -39,6 +39,7 @@ struct Event {
   std::uint32_t detail = kNoRow;
   StringId name;  // operators, and Python calls of a module: "Linear_0"
   EventKind kind = EventKind::Other;
+  bool is_whole_path = false;  // of a module: the name is not below the one that called it
 };
 
 // A tensor as it was when an operator got it or an owner was asked for it.

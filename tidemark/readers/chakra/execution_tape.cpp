@@ -1,7 +1,10 @@
 // Two walks: the first finds the lives of storages, the second writes them.
 #include "tidemark/readers/chakra/execution_tape.h"
 
+#include <algorithm>
+#include <numeric>
 #include <unordered_map>
+#include <vector>
 
 #include "tidemark/engine/base/error.h"
 #include "tidemark/engine/tape/builder.h"

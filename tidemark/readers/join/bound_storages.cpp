@@ -2,6 +2,7 @@
 #include "tidemark/readers/join/bound_storages.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "tidemark/engine/base/rounding.h"
 #include "tidemark/readers/kineto/time_walk.h"
@@ -16,8 +17,9 @@ using kineto::MemoryRow;
 using kineto::Span;
 using kineto::TraceContents;
 
-// An operator returns a few of them; more are never looked through.
-constexpr std::size_t kMostUnbound = 1024;
+// An operator returns what it allocates in nearly that order: no more are looked through for one.
+constexpr std::size_t kMostLookedThrough = 1024;
+constexpr std::size_t kMostUnbound = 1 << 16;
 
 class Binding {
  public:
@@ -124,7 +126,9 @@ class Binding {
         new_life({.birth = number, .device = row.device, .bytes = row.bytes});
     alive_[address] = found_.of_memory[number] = life;
     if (optimizers_ > 0) made_by_optimizer_.push_back(life);
-    if (auto& stack = threads_[row.thread]; !stack.empty()) stack.back().unbound.push_back(life);
+    auto& stack = threads_[row.thread];
+    if (!stack.empty() && stack.back().unbound.size() < kMostUnbound)
+      stack.back().unbound.push_back(life);
   }
 
   void end_optimizer() {
@@ -150,11 +154,12 @@ class Binding {
   }
 
   void bind_outputs(const Node& op, const Span& span, std::vector<std::uint32_t>& unbound) {
+    const std::unordered_set<std::uint64_t> given = inputs_of(op);
     for_each_use(op.first_output, op.output_count, [&](const TensorUse& use, std::uint32_t row) {
       std::uint32_t& bound = by_storage_.try_emplace(use.storage, kNone).first->second;
       const bool is_alive = if_alive(bound) != kNone;
       const bool may_be_old =
-          is_alive && found_.lives[bound].birth == kNone && !is_input(op, use.storage);
+          is_alive && found_.lives[bound].birth == kNone && !given.contains(use.storage);
       if (!is_alive || may_be_old) {
         const std::uint32_t life = take_fitting(use, unbound);
         if (life != kNone) bound = life;
@@ -163,11 +168,11 @@ class Binding {
     });
   }
 
-  bool is_input(const Node& op, std::uint64_t storage) const {
-    bool found = false;
+  std::unordered_set<std::uint64_t> inputs_of(const Node& op) const {
+    std::unordered_set<std::uint64_t> storages;
     for_each_use(op.first_input, op.input_count,
-                 [&](const TensorUse& use, std::uint32_t) { found |= use.storage == storage; });
-    return found;
+                 [&](const TensorUse& use, std::uint32_t) { storages.insert(use.storage); });
+    return storages;
   }
 
   // The first of exactly its size, else the first that is large enough.
@@ -182,9 +187,10 @@ class Binding {
                (exactly ? life.bytes == wanted : life.bytes > wanted);
       };
     };
-    auto best = std::find_if(unbound.begin(), unbound.end(), fits(true));
-    if (best == unbound.end()) best = std::find_if(unbound.begin(), unbound.end(), fits(false));
-    if (best == unbound.end()) return kNone;
+    const auto last = unbound.begin() + std::min(unbound.size(), kMostLookedThrough);
+    auto best = std::find_if(unbound.begin(), last, fits(true));
+    if (best == last) best = std::find_if(unbound.begin(), last, fits(false));
+    if (best == last) return kNone;
     const std::uint32_t life = *best;
     unbound.erase(best);
     return life;

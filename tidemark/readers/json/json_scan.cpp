@@ -1,71 +1,86 @@
-// Tables of the bytes that end a run of plain ones.
+// Takes 64 bytes at once: which of them are inside of strings follows from the quotes' bits alone.
+//
+//   text       { " a " : [ " ] " ] }
+//   quotes       1   1     1   1        those that no backslash escapes
+//   inside       1 1       1 1          a bit is on behind an odd number of quotes
+//   brackets   1         1       1 1    outside of strings: only these are looked at one by one
 #include "tidemark/readers/json/json_scan.h"
 
-#include <array>
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstring>
 
 namespace tidemark {
 namespace {
 
-constexpr std::array<bool, 256> marked(const char* characters) {
-  std::array<bool, 256> table{};
-  for (const char* c = characters; *c; ++c) table[static_cast<unsigned char>(*c)] = true;
-  return table;
-}
-constexpr std::array kEndsPlain = marked("\"{}[]");
-constexpr std::array kEndsText = marked("\"\\");
-
-template <class Table>
-const char* skip_until(const Table& table, const char* from, const char* end) {
-  while (from != end && !table[static_cast<unsigned char>(*from)]) ++from;
-  return from;
+// Each bit becomes the parity of itself and all that are lower.
+std::uint64_t parities(std::uint64_t bits) {
+  for (int distance = 1; distance < 64; distance *= 2) bits ^= bits << distance;
+  return bits;
 }
 
 }  // namespace
 
-// To behind the closing quote, or to the end of the bytes.
-const char* JsonScan::skip_string(const char* from, const char* end) {
-  while (from != end) {
-    if (is_escaped_) {
-      is_escaped_ = false;
-      ++from;
-      continue;
-    }
-    from = skip_until(kEndsText, from, end);
-    if (from == end) break;
-    if (*from++ == '"') {
-      in_string_ = false;
+// The bytes that a backslash before them escapes. Backslashes are rare: one after the other.
+inline std::uint64_t JsonScan::escaped_by(std::uint64_t backslashes, int size) {
+  std::uint64_t escaped = is_escaped_ ? 1 : 0;
+  is_escaped_ = false;
+  for (backslashes &= ~escaped; backslashes != 0;) {
+    const int at = std::countr_zero(backslashes);
+    if (at == size - 1) {
+      is_escaped_ = true;
       break;
     }
-    is_escaped_ = true;
+    escaped |= std::uint64_t{2} << at;
+    backslashes &= ~(std::uint64_t{3} << at);
   }
-  return from;
+  return escaped;
+}
+
+inline JsonScan::Stop JsonScan::see_bracket(char bracket) {
+  const std::uint64_t is_brace = (bracket & kBraceBit) ? 1 : 0;
+  if ((bracket | kBraceBit) == '{') {
+    if (depth_ == kMostNested) return Stop::TooDeep;
+    is_object_ = is_object_ << 1 | is_brace;
+    ++depth_;
+    return Stop::OutOfBytes;
+  }
+  if (depth_ == 0 || (is_object_ & 1) != is_brace) return Stop::WrongBracket;
+  is_object_ >>= 1;
+  return --depth_ == 0 ? Stop::End : Stop::OutOfBytes;
+}
+
+inline JsonScan::Found JsonScan::scan_block(const char* from, int size, const ByteMasks& masks) {
+  const std::uint64_t quotes = masks.quotes & ~escaped_by(masks.backslashes, size);
+  const std::uint64_t inside = parities(quotes) ^ (in_string_ ? ~std::uint64_t{0} : 0);
+  // A string that is the value itself ends with the first quote behind which no string is.
+  if (depth_ == 0 && (in_string_ || (quotes & 1))) {
+    const std::uint64_t closing = quotes & ~inside;
+    if (closing != 0) return {Stop::End, from + std::countr_zero(closing) + 1};
+  }
+  in_string_ = inside >> 63;
+  for (std::uint64_t left = (masks.opens | masks.closes) & ~inside; left != 0; left &= left - 1) {
+    const char* const at = from + std::countr_zero(left);
+    const Stop stop = see_bracket(*at);
+    if (stop != Stop::OutOfBytes) return {stop, at + (stop == Stop::End ? 1 : 0)};
+  }
+  return {Stop::OutOfBytes, from + size};
 }
 
 JsonScan::Found JsonScan::scan(const char* from, const char* end) {
-  while (from != end) {
-    if (in_string_) {
-      from = skip_string(from, end);
-      if (!in_string_ && depth_ == 0) return {Stop::End, from};
-      continue;
+  char last[ByteMasks::kBytes];
+  Found found{Stop::OutOfBytes, from};
+  while (found.stop == Stop::OutOfBytes && found.at != end) {
+    const auto size = static_cast<int>(std::min<std::ptrdiff_t>(end - found.at, ByteMasks::kBytes));
+    const char* block = found.at;
+    if (size < ByteMasks::kBytes) {
+      std::memset(last, 0, sizeof last);
+      block = static_cast<const char*>(std::memcpy(last, block, static_cast<std::size_t>(size)));
     }
-    from = skip_until(kEndsPlain, from, end);
-    if (from == end) break;
-    const char c = *from;
-    if (c == '"') {
-      in_string_ = true;
-    } else if (c == '{' || c == '[') {
-      if (depth_ == kMostNested) return {Stop::TooDeep, from};
-      is_object_ = is_object_ << 1 | static_cast<std::uint64_t>(c == '{');
-      ++depth_;
-    } else {
-      if (depth_ == 0 || (is_object_ & 1) != static_cast<std::uint64_t>(c == '}'))
-        return {Stop::WrongBracket, from};
-      is_object_ >>= 1;
-      if (--depth_ == 0) return {Stop::End, from + 1};
-    }
-    ++from;
+    found = scan_block(found.at, size, masks_of(block));
   }
-  return {Stop::OutOfBytes, from};
+  return found;
 }
 
 }  // namespace tidemark

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "tidemark/readers/json/byte_masks.h"
+
 namespace tidemark {
 
 class JsonScan {
@@ -27,11 +29,13 @@ class JsonScan {
   Found scan(const char* from, const char* end);
 
  private:
-  const char* skip_string(const char* from, const char* end);
+  Found scan_block(const char* from, int size, const ByteMasks& masks);
+  std::uint64_t escaped_by(std::uint64_t backslashes, int size);
+  Stop see_bracket(char bracket);
 
   std::uint64_t is_object_ = 0;  // the innermost open bracket is the lowest bit
   int depth_ = 0;
-  bool in_string_ = false, is_escaped_ = false;
+  bool in_string_ = false, is_escaped_ = false;  // the next byte is
 };
 
 }  // namespace tidemark

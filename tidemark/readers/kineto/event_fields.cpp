@@ -24,7 +24,8 @@ bool is_key(raw_json_string key, const char (&quoted)[kSize]) {
 }
 
 std::string_view trimmed(std::string_view token) {
-  return token.substr(0, token.find_last_not_of(" \t\r\n") + 1);
+  while (!token.empty() && static_cast<unsigned char>(token.back()) <= ' ') token.remove_suffix(1);
+  return token;
 }
 
 struct Twice {};

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "tidemark/engine/base/error.h"
+
 namespace tidemark::kineto {
 namespace {
 
@@ -27,6 +29,12 @@ void sort_by_time(TraceContents& trace) {
   if (!trace.spans.empty()) first = std::min(first, trace.spans.front().start_ns);
   for (Span& span : trace.spans) span.start_ns -= first, span.end_ns -= first;
   for (MemoryRow& row : trace.memory) row.time_ns -= first;
+}
+
+void refuse_open_spans() {
+  throw Error(ErrorCode::BadFormat,
+              "more than 16 384 events of one thread are open at once: they do not nest", {},
+              "no program writes such a trace; was it put together from several?");
 }
 
 }  // namespace tidemark::kineto

@@ -1,4 +1,4 @@
-// Walks the tree once and copies numbers; owners are read where they first appear in time.
+// Copies numbers of a row of events; owners are read where they first appear in time.
 #include "tidemark/libtorch/bridges/profiler/event_reader.h"
 
 #include <algorithm>
@@ -39,11 +39,7 @@ std::uint64_t number_of(const std::optional<Strong>& id) {
   return id ? id->value_of() : dataflow::kUnknown;
 }
 
-std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
-
 std::uint32_t row_count(const auto& rows) { return static_cast<std::uint32_t>(rows.size()); }
-
-std::string text_of(const at::StringView& text) { return text.str(); }
 
 // What an operator was given: a list of its own, or of a pair since torch 2.15.
 const std::vector<op_input_t>& inputs_of(const auto& op) {
@@ -53,11 +49,20 @@ const std::vector<op_input_t>& inputs_of(const auto& op) {
 
 class Reader {
  public:
+  explicit Reader(const ModulePaths& paths) : paths_(paths) {}
+
   ReadEvents read(const TorchEvents& roots) {
     recording_.has_tree = true;
     recording_.identified = true;
-    for (const auto& root : roots) walk(root);
+    const std::vector<PlacedEvent> rows = rows_of(roots);
+    recording_.events.reserve(rows.size());
+    read_.events.reserve(rows.size());
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      fetch_ahead(rows, row);
+      add(rows[row]);
+    }
     read_owners();
+    read_.roots = roots;
     return std::move(read_);
   }
 
@@ -68,43 +73,22 @@ class Reader {
   }
 
  private:
-  // Not by calling itself: a program's calls may be deeper than our stack.
-  void walk(const std::shared_ptr<TorchEvent>& root) {
-    struct Open {
-      const TorchEvent* event;
-      dataflow::EventId row;
-      std::size_t next_child;
-    };
-    std::vector<Open> open = {{root.get(), add(root, {}), 0}};
-    while (!open.empty()) {
-      Open& top = open.back();
-      if (top.next_child == top.event->children_.size()) {
-        open.pop_back();
-        continue;
-      }
-      const auto& child = top.event->children_[top.next_child++];
-      const dataflow::EventId row = add(child, top.row);
-      open.push_back({child.get(), row, 0});
-    }
-  }
-
-  dataflow::EventId add(const std::shared_ptr<TorchEvent>& torch_event, dataflow::EventId parent) {
+  void add(const PlacedEvent& placed) {
+    const TorchEvent& torch_event = *placed.event;
     dataflow::Event event;
-    event.start_ns = torch_event->start_time_ns_;
-    event.end_ns = torch_event->endTimeNS();
-    event.thread = torch_event->start_tid_;
-    event.parent = parent;
-    if (const auto* op = std::get_if<ExtraFields<EventType::TorchOp>>(&torch_event->extra_fields_))
+    event.start_ns = torch_event.start_time_ns_;
+    event.end_ns = torch_event.endTimeNS();
+    event.thread = torch_event.start_tid_;
+    event.parent = placed.parent;
+    const auto& fields = torch_event.extra_fields_;
+    if (const auto* op = std::get_if<ExtraFields<EventType::TorchOp>>(&fields))
       add_operator(*op, event);
-    else if (const auto* a =
-                 std::get_if<ExtraFields<EventType::Allocation>>(&torch_event->extra_fields_))
+    else if (const auto* a = std::get_if<ExtraFields<EventType::Allocation>>(&fields))
       add_allocation(*a, event);
-    else if (const auto* call =
-                 std::get_if<ExtraFields<EventType::PyCall>>(&torch_event->extra_fields_))
+    else if (const auto* call = std::get_if<ExtraFields<EventType::PyCall>>(&fields))
       add_call(*call, event);
     recording_.events.push_back(event);
-    read_.events.push_back(torch_event);
-    return dataflow::EventId(row_count(recording_.events) - 1);
+    read_.events.push_back(&torch_event);
   }
 
   void add_operator(const ExtraFields<EventType::TorchOp>& op, dataflow::Event& event) {
@@ -142,11 +126,19 @@ class Reader {
 
   void add_call(const ExtraFields<EventType::PyCall>& call, dataflow::Event& event) {
     event.kind = dataflow::EventKind::PythonCall;
-    if (call.module_) {
-      const std::string name = text_of(call.module_->cls_name_);
-      event.name = recording_.names.intern(name + "_" + std::to_string(call.module_->id_));
-    }
+    if (call.module_) name_call(*call.module_, event);
     if (call.module_ || call.optimizer_) owners_.emplace_back(row_count(recording_.events), &call);
+  }
+
+  // By its path where somebody knows it, else by class and number.
+  void name_call(const NNModuleInfo& module, dataflow::Event& event) {
+    const auto known = paths_.find(address_of(module.self_.value_of()));
+    event.is_whole_path = known != paths_.end();
+    const std::string name = event.is_whole_path ? known->second
+                                                 : std::string(module.cls_name_.str()) + "_" +
+                                                       std::to_string(module.id_);
+    if (!name.empty())
+      event.name = recording_.names.intern(std::string_view(name).substr(0, kMaxNameBytes));
   }
 
   // Only the first event of an owner has ids of its tensors.
@@ -166,7 +158,7 @@ class Reader {
   void read_owner(const auto& info, std::uint32_t event, bool is_optimizer) {
     recording_.events[event].detail = row_count(recording_.owners);
     dataflow::Owner owner;
-    owner.name = recording_.names.intern(text_of(info.cls_name_));
+    owner.name = recording_.names.intern(info.cls_name_.str());
     owner.is_optimizer = is_optimizer;
     owner.first_parameter = row_count(recording_.parameters);
     owner.parameter_count = row_count(info.parameters_);
@@ -218,6 +210,7 @@ class Reader {
     return recording_.device(device.str());
   }
 
+  const ModulePaths& paths_;
   ReadEvents read_;
   Recording& recording_ = read_.recording;
   std::vector<c10::Device> devices_;  // by DeviceId
@@ -226,7 +219,9 @@ class Reader {
 
 }  // namespace
 
-ReadEvents read_events(const TorchEvents& roots) { return Reader().read(roots); }
-Recording read_operator(const TorchOperator& op) { return Reader().read(op); }
+ReadEvents read_events(const TorchEvents& roots, const ModulePaths& paths) {
+  return Reader(paths).read(roots);
+}
+Recording read_operator(const TorchOperator& op) { return Reader({}).read(op); }
 
 }  // namespace tidemark::profiler

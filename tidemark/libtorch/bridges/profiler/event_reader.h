@@ -1,26 +1,29 @@
 // The event tree of a finished torch.profiler run as a recording, read where torch keeps it.
 #pragma once
 
-#include <torch/csrc/profiler/collection.h>
-
-#include <memory>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "tidemark/engine/dataflow/recording.h"
+#include "tidemark/libtorch/bridges/profiler/event_rows.h"
 
 namespace tidemark::profiler {
 
-using TorchEvent = torch::profiler::impl::Result;
 using TorchOperator = torch::profiler::impl::ExtraFields<torch::profiler::impl::EventType::TorchOp>;
-using TorchEvents = std::vector<std::shared_ptr<TorchEvent>>;
+
+// By the address of a module: its path. An empty one: its calls take no level.
+using ModulePaths = std::unordered_map<std::uint64_t, std::string>;
 
 struct ReadEvents {
   dataflow::Recording recording;
-  std::vector<std::shared_ptr<TorchEvent>> events;  // by row of Recording::events
+  std::vector<const TorchEvent*> events;  // by row of Recording::events
+  TorchEvents roots;                      // keep all of them
 };
 
-// Every event before its children, as PyTorch walks the tree.
-ReadEvents read_events(const TorchEvents& roots);
+// Modules without a path are named by class and number.
+ReadEvents read_events(const TorchEvents& roots, const ModulePaths& paths = {});
 // One operator, without its event.
 dataflow::Recording read_operator(const TorchOperator& op);
 
