@@ -132,7 +132,7 @@ class Attribution {
     StorageKey key = 0;
     std::int64_t bytes = 0;                 // as the device's allocator accounts them
     std::int64_t moment = 0;                // the sample at which it began to count
-    Category category = Category::Unknown;  // before it counts: the one it inherits, if any
+    Category category = Category::Unknown;  // before it counts: what it will be in any case
     State state = State::Free;
     std::uint8_t device = 0;
     std::uint8_t flags = 0;  // of its birth, until it counts
@@ -167,9 +167,13 @@ class Attribution {
   void operator_ended(const Note& note);
   void settle_inside(Thread& thread);
   void age_outside(Thread& thread, std::uint8_t flags);
-  void settle_outside(Thread& thread, Category category);
+  void settle_outside(Thread& thread);
   Phase phase_now(const Thread& thread, std::uint8_t flags) const;
   Category category_now(const Thread& thread, std::uint8_t flags) const;
+  // What the storage is once it counts, if nothing was known of it before.
+  Category category_of(const Storage& storage, const Thread& thread, std::uint8_t flags) const {
+    return storage.category != Category::Unknown ? storage.category : category_now(thread, flags);
+  }
   void correct_peak(const Storage& storage);
 
   StorageNumber add_storage(StorageKey key, std::int64_t bytes, std::uint8_t device);
