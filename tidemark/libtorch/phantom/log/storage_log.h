@@ -74,7 +74,7 @@ class StorageLog {
   void begin_optimizer();
   void end_optimizer();
   void set_in_closure(bool in_closure);
-  // What this thread makes from here on is of this category; see Attribution::set_purpose.
+  // What this thread makes from here on is of this category; see ThreadWork.
   std::optional<Category> set_purpose(std::optional<Category> purpose);
   // Whether one is set on this thread: what runs is then none of the program's own operators.
   static bool has_purpose();
