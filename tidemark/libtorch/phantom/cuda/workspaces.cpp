@@ -109,7 +109,6 @@ Workspaces of_convolution_backward(const CallFrame& frame) {
 }
 
 Workspaces of_product(const CallFrame& frame, MatmulLibrary library) {
-  if (!session_options().cuda_choices) return {};
   return {{}, frame.device().index(), library};
 }
 
