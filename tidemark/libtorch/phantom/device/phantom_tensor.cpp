@@ -13,14 +13,6 @@
 namespace tidemark::phantom {
 namespace {
 
-void release_phantom(void* context) {
-  auto* record = static_cast<StorageRecord*>(context);
-  if (StorageLog* log = storage_log(record->session))
-    log->died({record->key, record->block}, record->device);
-  report_memory(record->device, record->address, -record->bytes);
-  delete record;
-}
-
 void hold(StorageRecord& record, const Holding& held) {
   record.key = held.key;
   record.block = held.block;
@@ -84,10 +76,12 @@ class LayoutImpl final : public c10::TensorImpl {
 
 }  // namespace
 
-StorageRecord* record_of(const c10::Storage& storage) {
-  const c10::DataPtr& pointer = storage.data_ptr();
-  if (pointer.get_deleter() != &release_phantom) return nullptr;
-  return static_cast<StorageRecord*>(pointer.get_context());
+void release_phantom(void* context) {
+  auto* record = static_cast<StorageRecord*>(context);
+  if (StorageLog* log = storage_log(record->session))
+    log->died({record->key, record->block}, record->device);
+  report_memory(record->device, record->address, -record->bytes);
+  delete record;
 }
 
 c10::Storage new_storage(c10::DeviceIndex device, std::int64_t bytes, std::uint8_t more_flags) {

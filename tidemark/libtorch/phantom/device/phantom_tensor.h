@@ -33,8 +33,14 @@ inline bool is_phantom(const at::Tensor& tensor) {
          impl->is_cuda();
 }
 
+// The deleter of our storages' pointers: no other storage has it.
+void release_phantom(void* context);
 // Null for a storage that is not ours.
-StorageRecord* record_of(const c10::Storage& storage);
+inline StorageRecord* record_of(const c10::Storage& storage) {
+  const c10::DataPtr& pointer = storage.data_ptr();
+  if (pointer.get_deleter() != &release_phantom) return nullptr;
+  return static_cast<StorageRecord*>(pointer.get_context());
+}
 inline StorageRecord* record_of(const at::Tensor& tensor) { return record_of(tensor.storage()); }
 
 // A new storage, its birth reported where this thread is in the program, with these flags in its
