@@ -190,6 +190,7 @@ void bind_diagnostics(py::module_& m) {
 
 void bind_matmul_workspaces(py::module_& m) {
   m.def("drop_matmul_workspaces", &drop_matmul_workspaces);
+  m.def("has_used_matmul", &has_used_matmul);
   m.def("blas_workspace_bytes", &blas_workspace_bytes);
   m.def("blas_lt_workspace_bytes", &blas_lt_workspace_bytes);
 }

@@ -129,7 +129,7 @@ TEST(Attribution, TellsPhasesApart) {
   attribution.take(note(NoteKind::OperatorEnded));
   attribution.take(note(NoteKind::Born, 16, 2, kInsideOperator | kInBackward));
   attribution.take(note(NoteKind::OperatorEnded, 0, 0, kInBackward));
-  attribution.set_recomputing(0, true);
+  attribution.work(0).recomputing = true;
   attribution.take(note(NoteKind::Born, 24, 4, kInsideOperator | kInBackward));
   attribution.take(note(NoteKind::OperatorEnded, 0, 0, kInBackward));
   EXPECT_EQ(bytes(attribution.current(), Category::Activation), 1 + 4);
@@ -269,7 +269,7 @@ TEST(ModuleBook, ClosesCallsWhoseEndWasLost) {
   book.abandon_forward(outer, 0);
   EXPECT_FALSE(book.is_active(outer));
   EXPECT_FALSE(book.is_active(inner));
-  EXPECT_EQ(attribution.modules_open(0), 0);
+  EXPECT_EQ(attribution.work(0).modules_open, 0);
 }
 
 TEST(Attribution, AThreadWithAPurposeMakesNothingElse) {
@@ -277,14 +277,14 @@ TEST(Attribution, AThreadWithAPurposeMakesNothingElse) {
   const auto of = [&](Category category) {
     return attribution.current()[0].bytes[kTracking.slot_of(category)];
   };
-  EXPECT_EQ(attribution.set_purpose(0, Category::AllGather), std::nullopt);
+  attribution.work(0).purpose = Category::AllGather;
   attribution.take(note(NoteKind::Born, 8, 100));
-  EXPECT_EQ(attribution.set_purpose(0, Category::ReduceScatter), Category::AllGather);
+  attribution.work(0).purpose = Category::ReduceScatter;
   attribution.take(note(NoteKind::Born, 16, 20, kInBackward));
   attribution.begin_optimizer(0);  // in the backward, as some programs step
   attribution.take(note(NoteKind::Born, 24, 3));
   attribution.end_optimizer(0);
-  EXPECT_EQ(attribution.set_purpose(0, std::nullopt), Category::ReduceScatter);
+  attribution.work(0).purpose = std::nullopt;
   attribution.take(note(NoteKind::Born, 32, 4000));
   EXPECT_EQ(of(Category::AllGather), 100);
   EXPECT_EQ(of(Category::ReduceScatter), 20);
@@ -292,11 +292,42 @@ TEST(Attribution, AThreadWithAPurposeMakesNothingElse) {
   EXPECT_EQ(of(Category::Activation), 4000);
 }
 
+// Whatever the thread does, has for a purpose, or gives a gradient to, and however births count.
+TEST(Attribution, WhatALibraryTakesForItselfIsAWorkspace) {
+  Attribution at_birth(Rules{.count_at_birth = true});
+  at_birth.work(0).purpose = Category::AllGather;
+  at_birth.take(note(NoteKind::Born, 8, 100, kInsideOperator | kOfLibrary));
+  at_birth.begin_optimizer(0);
+  at_birth.take(note(NoteKind::Born, 16, 100, kOfLibrary | kOfGradient | kInBackward));
+  EXPECT_EQ(at_birth.category_of(8), Category::Workspace);
+  EXPECT_EQ(at_birth.category_of(16), Category::Workspace);
+
+  Attribution at_end(Rules{.count_outside_operators = true});
+  at_end.take(note(NoteKind::Born, 8, 100, kInsideOperator | kOfLibrary));
+  at_end.take(note(NoteKind::Born, 16, 100));
+  at_end.take(note(NoteKind::OperatorEnded));
+  at_end.take(note(NoteKind::Born, 24, 100, kOfLibrary));
+  at_end.take(note(NoteKind::Born, 32, 100, 0));
+  at_end.settle(0);
+  EXPECT_EQ(at_end.category_of(8), Category::Workspace);
+  EXPECT_EQ(at_end.category_of(16), Category::Activation);
+  EXPECT_EQ(at_end.category_of(24), Category::Workspace);
+  EXPECT_EQ(at_end.category_of(32), Category::Activation);
+}
+
+// The end of an operator has a flag of the same number, which says nothing of what waits outside.
+TEST(Attribution, AnEndThatNamesItsOutputsMakesNoWorkspaces) {
+  Attribution attribution(Rules{.count_outside_operators = true});
+  attribution.take(note(NoteKind::Born, 8, 100, 0));
+  for (int i = 0; i < 2; ++i) attribution.take(note(NoteKind::OperatorEnded, 0, 0, kOutputsOnly));
+  EXPECT_EQ(attribution.category_of(8), Category::Activation);
+}
+
 TEST(Attribution, AStorageWithoutMemoryIsBornAgainForThePurposeOfThatMoment) {
   Attribution attribution(Rules{.count_at_birth = true, .knows_steps = true});
   attribution.moved(0, note(NoteKind::Born, 8, 100));
   EXPECT_EQ(attribution.category_of(8), Category::Unknown);
-  attribution.set_purpose(0, Category::UnshardedParameter);
+  attribution.work(0).purpose = Category::UnshardedParameter;
   attribution.moved(0, note(NoteKind::Born, 16, 100));
   EXPECT_EQ(attribution.category_of(16), Category::UnshardedParameter);
   attribution.moved(8, note(NoteKind::Born, 24, 200));  // this one had some

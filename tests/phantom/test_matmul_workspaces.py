@@ -61,7 +61,9 @@ SEEN = {
 @pytest.mark.parametrize("name", list(SEEN))
 def test_keeps_what_a_real_gpu_keeps(name: str) -> None:
     work, expected = SEEN[name]
+    assert not library().has_used_matmul()
     assert kept(work) == expected
+    assert library().has_used_matmul() == (expected > 0)
 
 
 @pytest.mark.usefixtures("h200")
@@ -129,3 +131,4 @@ def test_size_of_blas_lt(setting: str, expected: int) -> None:
 def test_none_without_cudas_choices(open_session: Callable[..., Any]) -> None:
     open_session(1, "h200", cuda_choices=False)
     assert kept(lambda: square() @ square()) == 0
+    assert library().has_used_matmul()

@@ -38,11 +38,9 @@ from tidemark.virtual_cuda.patches import Patches
 if TYPE_CHECKING:
     from tidemark.estimation.steps import OptimizerSteps
 
-# For these CUDA's libraries take room of their own: cuBLAS, cuDNN, kernels of attention.
+# For these cuDNN and kernels of attention take room of their own. Of products, the workspaces that
+# cuBLAS keeps tell.
 OPERATORS_THAT_MATTER = {
-    "matmul": ["aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm", "aten::addbmm", "aten::mv",
-               "aten::addmv", "aten::dot", "aten::linear", "aten::_addmm_activation",
-               "aten::_int_mm", "aten::_scaled_mm", "aten::_grouped_mm"],
     "convolution": ["aten::convolution", "aten::convolution_backward"],
     "recurrent": ["aten::_cudnn_rnn"],
     "attention": ["aten::_scaled_dot_product_flash_attention",
@@ -185,7 +183,8 @@ def known_before(options: EstimateOptions) -> dict[str, object]:
 
 def known_after(ending: Ending, steps: OptimizerSteps, wall: float) -> dict[str, object]:
     facts = end_facts(ending, steps.done, steps.optimizers, wall)
-    facts |= {"run.ops": library().ops(), "used.gpu": library().births() > 0}
+    facts |= {"run.ops": library().ops(), "used.gpu": library().births() > 0,
+              "used.matmul": library().has_used_matmul()}
     for name, operators in OPERATORS_THAT_MATTER.items():
         facts[f"used.{name}"] = library().has_called(operators)
     first = library().out_of_memory()

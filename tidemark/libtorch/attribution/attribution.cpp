@@ -2,7 +2,6 @@
 #include "tidemark/libtorch/attribution/attribution.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "tidemark/engine/base/rounding.h"
 
@@ -97,10 +96,12 @@ void Attribution::born(const Note& note) {
   Thread& here = thread(note.thread);
   here.is_engine &= note.has(kInBackward);
   const bool inside = note.has(kInsideOperator) && !note.has(kOfNumber);
-  storages_[number].state = inside ? State::Inside : State::Outside;
-  storages_[number].flags = note.flags;
-  storages_[number].is_of_module = here.modules_open > 0;
-  if (rules_.count_at_birth) return count_now(number, note, category_now(here, note.flags));
+  Storage& storage = storages_[number];
+  storage.state = inside ? State::Inside : State::Outside;
+  storage.flags = note.flags;
+  storage.is_of_module = here.work.modules_open > 0;
+  if (note.has(kOfLibrary)) storage.category = Category::Workspace;
+  if (rules_.count_at_birth) return count_now(number, note, category_of(storage, here, note.flags));
   if (inside && here.inside.empty()) settle_other_side(here);
   if (inside) here.inside.push_back(number);
   if (!inside && rules_.count_outside_operators) here.outside.push_back(number);
@@ -117,7 +118,7 @@ void Attribution::count_now(StorageNumber number, const Note& note, Category cat
 void Attribution::moved(StorageKey old, const Note& note) {
   if (!accepts_births_) return;
   // A storage that had no memory for a while is what it is needed for now.
-  const Category fresh = thread(note.thread).purpose.value_or(Category::Unknown);
+  const Category fresh = work(note.thread).purpose.value_or(Category::Unknown);
   const Category category = category_of(old).value_or(fresh);
   count_now(add_storage(note.key, note.bytes, note.device), note, category);
 }
@@ -227,13 +228,12 @@ void Attribution::operator_ended(const Note& note) {
 // Numbers that Python hands to an operator are tensors too, but die with the call: what is made
 // outside operators counts when a second one has ended.
 void Attribution::age_outside(Thread& thread, std::uint8_t flags) {
-  if (thread.outside.empty()) return;
-  const Category category = category_now(thread, flags);
   std::erase_if(thread.outside, [&](StorageNumber number) {
     if (storages_[number].state == State::Outside) {
       storages_[number].state = State::OutsideOnce;
       return false;
     }
+    const Category category = category_of(storages_[number], thread, flags);
     count(number, category);
     if (listener_) listener_->settled(number, category);
     return true;
@@ -251,10 +251,7 @@ void Attribution::settle_inside(Thread& thread) {
       sample(in_backward);
       in_backward = !in_backward;
     }
-    const Storage& storage = storages_[number];
-    const Category category = storage.category != Category::Unknown
-                                  ? storage.category
-                                  : category_now(thread, storage.flags);
+    const Category category = category_of(storages_[number], thread, storages_[number].flags);
     if (listener_) listener_->settled(number, category);
     count(number, category);
   }
@@ -263,8 +260,9 @@ void Attribution::settle_inside(Thread& thread) {
   sample(in_backward);
 }
 
-void Attribution::settle_outside(Thread& thread, Category category) {
+void Attribution::settle_outside(Thread& thread) {
   for (const StorageNumber number : thread.outside) {
+    const Category category = category_of(storages_[number], thread, 0);
     count(number, category);
     if (listener_) listener_->settled(number, category);
   }
@@ -273,8 +271,7 @@ void Attribution::settle_outside(Thread& thread, Category category) {
 
 void Attribution::settle(std::uint32_t id) {
   leave_operators(id);
-  Thread& here = thread(id);
-  if (!here.outside.empty()) settle_outside(here, category_now(here, 0));
+  settle_outside(thread(id));
 }
 
 void Attribution::leave_operators(std::uint32_t id) {
@@ -285,31 +282,6 @@ void Attribution::leave_operators(std::uint32_t id) {
 
 void Attribution::leave_all_operators() {
   for (Thread& thread : threads_) settle_inside(thread);
-}
-
-Phase Attribution::phase_now(const Thread& thread, std::uint8_t flags) const {
-  const bool grad_mode = (flags & kGradMode) && !thread.creates_graph;
-  if (flags & kInBackward)
-    return thread.recomputing || (rules_.recompute_by_grad_mode && grad_mode) ? Phase::Recompute
-                                                                              : Phase::Backward;
-  if (thread.modules_open > 0) return Phase::Forward;
-  if (thread.in_optimizer && !thread.in_closure) return Phase::Optimizer;
-  return has_steps_ || !rules_.knows_steps ? Phase::Forward : Phase::Other;
-}
-
-// What an optimizer makes is scratch until its step is over and its state can be looked at.
-Category Attribution::category_now(const Thread& thread, std::uint8_t flags) const {
-  const bool is_of_library = thread.purpose == Category::Workspace;
-  if (thread.purpose && (!thread.in_optimizer || is_of_library)) return *thread.purpose;
-  if (flags & kOfGradient) return Category::Gradient;
-  switch (phase_now(thread, flags)) {
-    case Phase::Forward:
-      return (flags & kOfNothing) && thread.modules_open == 0 ? Category::Input
-                                                              : Category::Activation;
-    case Phase::Recompute: return Category::Activation;
-    case Phase::Other: return Category::Unknown;
-    default: return Category::Temporary;
-  }
 }
 
 void Attribution::label(StorageKey key, std::int64_t bytes, std::uint8_t device,
@@ -397,33 +369,15 @@ std::optional<StorageNumber> Attribution::number_of(StorageKey key) const {
 }
 
 void Attribution::begin_optimizer(std::uint32_t thread) {
-  this->thread(thread).in_optimizer = true;
+  work(thread).in_optimizer = true;
   optimizer_since_ = moment_ + 1;
   born_in_optimizer_ = 0;
   ++optimizer_steps_;
 }
-void Attribution::end_optimizer(std::uint32_t thread) {
-  this->thread(thread).in_optimizer = this->thread(thread).in_closure = false;
-}
-bool Attribution::in_optimizer(std::uint32_t thread) { return this->thread(thread).in_optimizer; }
-void Attribution::set_in_closure(std::uint32_t thread, bool in_closure) {
-  this->thread(thread).in_closure = in_closure;
-}
-std::optional<Category> Attribution::set_purpose(std::uint32_t thread,
-                                                 std::optional<Category> purpose) {
-  return std::exchange(this->thread(thread).purpose, purpose);
-}
-void Attribution::set_recomputing(std::uint32_t thread, bool recomputing) {
-  this->thread(thread).recomputing = recomputing;
-}
-void Attribution::set_creates_graph(std::uint32_t thread, bool creates_graph) {
-  this->thread(thread).creates_graph = creates_graph;
-}
-void Attribution::set_modules_open(std::uint32_t thread, int count) {
-  this->thread(thread).modules_open = count;
-}
 
-int Attribution::modules_open(std::uint32_t thread) { return this->thread(thread).modules_open; }
+void Attribution::end_optimizer(std::uint32_t thread) {
+  work(thread).in_optimizer = work(thread).in_closure = false;
+}
 
 std::vector<Attribution::Live> Attribution::live() const {
   std::vector<Live> all;

@@ -16,23 +16,10 @@
 #include "tidemark/libtorch/attribution/listener.h"
 #include "tidemark/libtorch/attribution/note.h"
 #include "tidemark/libtorch/attribution/row.h"
+#include "tidemark/libtorch/attribution/rules.h"
+#include "tidemark/libtorch/attribution/thread_work.h"
 
 namespace tidemark::attribution {
-
-struct Rules {
-  // Recomputation is what runs in a backward with gradients on; otherwise it is only what runs
-  // inside a module that is called in a backward, as PyTorch's tracker has it.
-  bool recompute_by_grad_mode = false;
-  // Storages made by no operator (a saved random state) count too; PyTorch's tracker knows only
-  // what leaves operators.
-  bool count_outside_operators = false;
-  // Storages count from their birth, and nobody tells when operators end: cheaper, but what lives
-  // only inside an operator counts like its results.
-  bool count_at_birth = false;
-  // Training steps are told: before the first one, outside of modules, nobody knows what a storage
-  // is for. Otherwise all of it is taken for activations, as PyTorch's tracker has it.
-  bool knows_steps = false;
-};
 
 // What each device rounds requests up to; 0 for exact bytes. Grows while it is read.
 using Granularities = std::array<std::atomic<std::int64_t>, 256>;
@@ -80,26 +67,16 @@ class Attribution {
   // As listeners know it, whether it counts or not; nothing if it is not known.
   std::optional<StorageNumber> number_of(StorageKey key) const;
 
-  // What a thread does, where a note has these flags.
+  // What a thread does; whoever changes it has settled what was made before.
+  ThreadWork& work(std::uint32_t thread) { return this->thread(thread).work; }
   Phase phase_now(std::uint32_t thread, std::uint8_t flags) {
     return phase_now(this->thread(thread), flags);
   }
   void begin_step() { has_steps_ = true; }
-  // The optimizer's step and recomputation, on one thread.
   void begin_optimizer(std::uint32_t thread);
   void end_optimizer(std::uint32_t thread);
-  bool in_optimizer(std::uint32_t thread);
   // Whether something that was born since the last begin_optimizer() is alive.
   bool has_born_in_optimizer() const { return born_in_optimizer_ > 0; }
-  // What a step's closure does is a forward and a backward, as anywhere else.
-  void set_in_closure(std::uint32_t thread, bool in_closure);
-  // What the thread makes from here on is of this category, whatever it does, but for an
-  // optimizer's step; nothing: as usual. Returns what was set before.
-  std::optional<Category> set_purpose(std::uint32_t thread, std::optional<Category> purpose);
-  void set_recomputing(std::uint32_t thread, bool recomputing);
-  void set_creates_graph(std::uint32_t thread, bool creates_graph);
-  void set_modules_open(std::uint32_t thread, int count);
-  int modules_open(std::uint32_t thread);
 
   // This thread, or every one, is outside operators: what those have left behind counts.
   void leave_operators(std::uint32_t thread);
@@ -132,7 +109,7 @@ class Attribution {
     StorageKey key = 0;
     std::int64_t bytes = 0;                 // as the device's allocator accounts them
     std::int64_t moment = 0;                // the sample at which it began to count
-    Category category = Category::Unknown;  // before it counts: the one it inherits, if any
+    Category category = Category::Unknown;  // before it counts: what it will be in any case
     State state = State::Free;
     std::uint8_t device = 0;
     std::uint8_t flags = 0;  // of its birth, until it counts
@@ -142,12 +119,8 @@ class Attribution {
   };
   struct Thread {
     std::vector<StorageNumber> inside, outside;  // born, not yet counted
-    std::int64_t optimizer_since = 0;
-    int modules_open = 0;
-    bool in_optimizer = false, in_closure = false;
-    bool recomputing = false, creates_graph = false;
-    std::optional<Category> purpose;  // of all it makes
-    bool is_engine = true;            // nothing was born here but in backwards
+    ThreadWork work;
+    bool is_engine = true;  // nothing was born here but in backwards
   };
 
   Thread& thread(std::uint32_t number) {
@@ -167,9 +140,17 @@ class Attribution {
   void operator_ended(const Note& note);
   void settle_inside(Thread& thread);
   void age_outside(Thread& thread, std::uint8_t flags);
-  void settle_outside(Thread& thread, Category category);
-  Phase phase_now(const Thread& thread, std::uint8_t flags) const;
-  Category category_now(const Thread& thread, std::uint8_t flags) const;
+  void settle_outside(Thread& thread);
+  Phase phase_now(const Thread& thread, std::uint8_t flags) const {
+    return thread.work.phase(flags, rules_, has_steps_);
+  }
+  Category category_now(const Thread& thread, std::uint8_t flags) const {
+    return thread.work.category(flags, rules_, has_steps_);
+  }
+  // What the storage is once it counts.
+  Category category_of(const Storage& storage, const Thread& thread, std::uint8_t flags) const {
+    return storage.category != Category::Unknown ? storage.category : category_now(thread, flags);
+  }
   void correct_peak(const Storage& storage);
 
   StorageNumber add_storage(StorageKey key, std::int64_t bytes, std::uint8_t device);

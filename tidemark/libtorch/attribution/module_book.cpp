@@ -79,7 +79,7 @@ void ModuleBook::begin_forward(ModuleNumber number, std::uint32_t thread, bool i
   ++module.active;
   auto& open_here = open_forwards_[thread];
   open_here.push_back(number);
-  attribution_.set_modules_open(thread, static_cast<int>(open_here.size()));
+  attribution_.work(thread).modules_open = static_cast<int>(open_here.size());
   if (attribution_.scheme().keeps_told()) return go_on(module);
   if (known && in_backward) {
     begin_recomputing(number, thread);
@@ -98,7 +98,7 @@ void ModuleBook::end_forward(ModuleNumber number, std::uint32_t thread, bool in_
   const auto call = std::find(open_here.rbegin(), open_here.rend(), number);
   if (call == open_here.rend()) return;
   open_here.erase(std::next(call).base());
-  attribution_.set_modules_open(thread, static_cast<int>(open_here.size()));
+  attribution_.work(thread).modules_open = static_cast<int>(open_here.size());
   stop_recomputing(number, thread);
   Module& module = modules_[number];
   if (!attribution_.scheme().keeps_told() || !module.stats.order.empty())
@@ -108,14 +108,14 @@ void ModuleBook::end_forward(ModuleNumber number, std::uint32_t thread, bool in_
 }
 
 void ModuleBook::begin_recomputing(ModuleNumber number, std::uint32_t thread) {
-  if (recomputing_.try_emplace(thread, number).second) attribution_.set_recomputing(thread, true);
+  if (recomputing_.try_emplace(thread, number).second) attribution_.work(thread).recomputing = true;
 }
 
 void ModuleBook::stop_recomputing(ModuleNumber number, std::uint32_t thread) {
   const auto outermost = recomputing_.find(thread);
   if (outermost == recomputing_.end() || outermost->second != number) return;
   recomputing_.erase(outermost);
-  attribution_.set_recomputing(thread, false);
+  attribution_.work(thread).recomputing = false;
 }
 
 void ModuleBook::abandon_forward(ModuleNumber number, std::uint32_t thread) {
@@ -126,7 +126,7 @@ void ModuleBook::abandon_forward(ModuleNumber number, std::uint32_t thread) {
     stop_recomputing(innermost, thread);
     release(modules_[innermost]);
   }
-  attribution_.set_modules_open(thread, static_cast<int>(open_here.size()));
+  attribution_.work(thread).modules_open = static_cast<int>(open_here.size());
 }
 
 void ModuleBook::begin_backward(ModuleNumber number, std::uint32_t thread) {
@@ -189,9 +189,9 @@ void ModuleBook::close_all() {
     module.active = std::min(module.active, 1);
     release(module);
   }
-  for (const auto& [thread, _] : open_forwards_) attribution_.set_modules_open(thread, 0);
+  for (const auto& [thread, _] : open_forwards_) attribution_.work(thread).modules_open = 0;
   open_forwards_.clear();
-  for (auto& [thread, _] : recomputing_) attribution_.set_recomputing(thread, false);
+  for (auto& [thread, _] : recomputing_) attribution_.work(thread).recomputing = false;
   recomputing_.clear();
 }
 

@@ -2,6 +2,7 @@
 #include "tidemark/libtorch/attribution/run.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tidemark::attribution {
 
@@ -102,7 +103,7 @@ void Run::begin_forward(const Note& note) {
   if (!tape_) calls_[module].input_bytes = passed_bytes(note);
   else
     for_each_passed(note, [&](StorageKey key) {
-      if (attribution_.modules_open(note.thread) == 0) attribution_.take_input(key);
+      if (attribution_.work(note.thread).modules_open == 0) attribution_.take_input(key);
     });
   book_.begin_forward(module, note.thread, in_backward);
   write_begin(note, in_backward ? Phase::Recompute : Phase::Forward);
@@ -164,7 +165,7 @@ std::optional<std::vector<ModuleNumber>> Run::begin_backward(std::uint32_t threa
   });
   std::reverse(ends.begin(), ends.end());
   attribution_.leave_operators(thread);
-  attribution_.set_creates_graph(thread, creates_graph);
+  attribution_.work(thread).creates_graph = creates_graph;
   return ends;
 }
 
@@ -177,7 +178,7 @@ void Run::finish_backward(std::uint32_t thread, const std::vector<ModuleNumber>&
   book_.finish_backward(thread);
   if (tape_) tape_->close_scopes(thread, Phase::Backward);
   std::erase(backward_threads_, thread);
-  attribution_.set_creates_graph(thread, false);
+  attribution_.work(thread).creates_graph = false;
 }
 
 void Run::begin_optimizer(std::uint32_t thread) {
@@ -195,12 +196,12 @@ void Run::end_optimizer(std::uint32_t thread) {
 
 void Run::set_in_closure(std::uint32_t thread, bool in_closure) {
   attribution_.settle(thread);
-  attribution_.set_in_closure(thread, in_closure);
+  attribution_.work(thread).in_closure = in_closure;
 }
 
 std::optional<Category> Run::set_purpose(std::uint32_t thread, std::optional<Category> purpose) {
   attribution_.settle(thread);
-  return attribution_.set_purpose(thread, purpose);
+  return std::exchange(attribution_.work(thread).purpose, purpose);
 }
 
 void Run::tell_moment(ModuleNumber module, Moment moment, std::uint32_t thread, bool in_backward) {

@@ -71,7 +71,7 @@ class Run {
   void end_optimizer(std::uint32_t thread);
   // Inside an optimizer's step: the closure that it was given runs, or has run.
   void set_in_closure(std::uint32_t thread, bool in_closure);
-  // See Attribution::set_purpose.
+  // See ThreadWork; returns what was set before.
   std::optional<Category> set_purpose(std::uint32_t thread, std::optional<Category> purpose);
   // A moment of a module that no border tells; see ModuleBook::tell.
   void tell_moment(ModuleNumber module, Moment moment, std::uint32_t thread, bool in_backward);

@@ -228,7 +228,7 @@ std::int64_t Tracker::steps_done() {
 
 bool Tracker::in_optimizer() {
   const Quiet quiet;
-  return run_.attribution().in_optimizer(this_thread().id);
+  return run_.attribution().work(this_thread().id).in_optimizer;
 }
 
 void Tracker::capture_out_of_memory(std::int64_t wanted, const std::string& device) {

@@ -63,7 +63,7 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
   void end_optimizer();
   bool in_optimizer();
   void set_in_closure(bool in_closure);
-  // What this thread makes from here on is of this category; see Attribution::set_purpose.
+  // What this thread makes from here on is of this category; see ThreadWork.
   std::optional<Category> set_purpose(std::optional<Category> purpose);
   // A moment of a module that the program tells, not the borders of its calls.
   void tell_moment(ModuleNumber module, attribution::Moment moment);

@@ -40,6 +40,7 @@ struct Kept {
   // Grows when all are dropped: what a thread has seen before counts no more.
   std::atomic<std::uint32_t> era{1};
   std::map<HandleOnStream, c10::Storage> storages;
+  std::atomic<std::uint32_t> last_session{0};  // that asked for one
 };
 
 // Never destroyed: threads may end after everything else.
@@ -140,9 +141,13 @@ void keep_matmul_workspace(c10::DeviceIndex device, MatmulLibrary library) {
                             current_stream(device), library};
   thread_local std::array<HandleOnStream, 3> last;  // by library
   if (here == std::exchange(last[static_cast<std::size_t>(library)], here)) return;
+  kept().last_session = session_number();
+  if (!session_options().cuda_choices) return;
   keep_one(here, MatmulLibrary::Blas);
   if (library == MatmulLibrary::BlasLt) keep_one(here, MatmulLibrary::BlasLt);
 }
+
+bool has_used_matmul() { return kept().last_session == session_number(); }
 
 void drop_matmul_workspaces() {
   std::map<HandleOnStream, c10::Storage> dropped;

@@ -17,8 +17,11 @@ enum class MatmulLibrary : std::uint8_t {
   BlasLt,  // keeps one of its own beside that of cuBLAS, whose handle it asks for, too
 };
 
-// Takes the workspace of this thread's handle on its current stream, unless it has it already.
+// Takes the workspace of this thread's handle on its current stream, unless it has it already, or
+// CUDA's choices are not followed.
 void keep_matmul_workspace(c10::DeviceIndex device, MatmulLibrary library);
+// Whether one was asked for in this run, so that cuBLAS would be loaded.
+bool has_used_matmul();
 // As torch._C._cuda_clearCublasWorkspaces() does; products to come take new ones.
 void drop_matmul_workspaces();
 

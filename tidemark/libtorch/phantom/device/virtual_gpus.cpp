@@ -18,7 +18,7 @@ struct ThreadPlace {
 [[gnu::tls_model("initial-exec")]] constinit thread_local ThreadPlace t_place;
 
 ThreadPlace& thread_place() {
-  const std::uint32_t opened = virtual_gpus().openings();
+  const std::uint32_t opened = VirtualGpus::openings();
   if (t_place.opened != opened) t_place = {opened, 0, {}};
   return t_place;
 }

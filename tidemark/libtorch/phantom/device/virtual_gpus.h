@@ -29,10 +29,10 @@ class VirtualGpus {
   int count() const { return count_; }
   const GpuModel& model() const { return model_; }
   // Grows with every opening: what a thread chose before counts no more.
-  std::uint32_t openings() const { return openings_.load(std::memory_order_relaxed); }
+  static std::uint32_t openings() { return openings_.load(std::memory_order_relaxed); }
 
  private:
-  std::atomic<std::uint32_t> openings_{0};
+  static constinit inline std::atomic<std::uint32_t> openings_{0};
   int count_ = 0;
   GpuModel model_;
 };

@@ -17,12 +17,23 @@ struct OpenCall {
   std::uint8_t flags;  // of the note of its begin
 };
 
+// The last of them, for every operator: found by one instruction.
+struct Innermost {
+  std::uint32_t session = 0;
+  ScopeId module;
+};
+[[gnu::tls_model("initial-exec")]] constinit thread_local Innermost t_innermost;
+
 std::vector<OpenCall>& open_calls() {
   thread_local std::vector<OpenCall> calls;
   thread_local std::uint32_t session = 0;
   if (session != session_number()) calls.clear();
   session = session_number();
   return calls;
+}
+
+void set_innermost(const std::vector<OpenCall>& calls) {
+  t_innermost = {session_number(), calls.empty() ? ScopeId() : calls.back().module};
 }
 
 bool is_in_backward() { return torch::autograd::get_current_graph_task_id() != -1; }
@@ -36,7 +47,9 @@ void begin_step_of_module() {
 void begin_module(ScopeId module) {
   const std::uint8_t flags = is_in_backward() ? attribution::kInBackward : 0;
   storage_log()->begin_module(module, flags);
-  open_calls().push_back({module, flags});
+  std::vector<OpenCall>& calls = open_calls();
+  calls.push_back({module, flags});
+  set_innermost(calls);
 }
 
 void end_module(ScopeId module) {
@@ -48,12 +61,12 @@ void end_module(ScopeId module) {
   while (calls.size() > remaining) {
     storage_log()->end_module(calls.back().module, calls.back().flags);
     calls.pop_back();
+    set_innermost(calls);
   }
 }
 
 ScopeId current_module() {
-  const std::vector<OpenCall>& calls = open_calls();
-  return calls.empty() ? ScopeId() : calls.back().module;
+  return t_innermost.session == session_number() ? t_innermost.module : ScopeId();
 }
 
 }  // namespace tidemark::phantom

@@ -132,14 +132,8 @@ bool worth_knowing(at::ScalarType dtype, std::int64_t storage_bytes) {
          storage_bytes <= kMostFloatBytes;
 }
 
-KnownBytes* known_bytes(const at::Tensor& phantom) {
-  if (!phantom.has_storage()) return nullptr;
-  const StorageRecord* record = record_of(phantom);
-  return record ? record->known.get() : nullptr;
-}
-
 bool has_known_values(const at::Tensor& tensor) {
-  if (is_phantom(tensor)) return tensor.numel() == 0 || known_bytes(tensor);
+  if (is_phantom(tensor)) return has_known_values_of_phantom(tensor);
   return tensor.device().is_cpu() && tensor.layout() == at::kStrided;
 }
 

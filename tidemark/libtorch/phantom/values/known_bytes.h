@@ -29,7 +29,15 @@ bool worth_knowing(at::ScalarType dtype, std::int64_t storage_bytes);
 // no elements.
 bool has_known_values(const at::Tensor& tensor);
 // Null where nothing is known.
-KnownBytes* known_bytes(const at::Tensor& phantom);
+inline KnownBytes* known_bytes(const at::Tensor& phantom) {
+  if (!phantom.has_storage()) return nullptr;
+  const StorageRecord* record = record_of(phantom);
+  return record ? record->known.get() : nullptr;
+}
+// has_known_values() of a phantom: every argument of every operator is asked.
+inline bool has_known_values_of_phantom(const at::Tensor& phantom) {
+  return phantom.numel() == 0 || known_bytes(phantom);
+}
 // A CPU tensor over the known bytes with the phantom's own layout; only where has_known_values.
 at::Tensor known_values(const at::Tensor& phantom);
 

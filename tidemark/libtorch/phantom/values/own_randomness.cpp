@@ -1,9 +1,6 @@
 // One state, kept between the calls that use it.
 #include "tidemark/libtorch/phantom/values/own_randomness.h"
 
-#include <ATen/CPUGeneratorImpl.h>
-#include <ATen/core/Tensor.h>
-
 #include <mutex>
 
 namespace tidemark::phantom {
@@ -13,35 +10,33 @@ constexpr std::uint64_t kSeed = 2'026;
 
 struct Ours {
   std::recursive_mutex lock;  // held while ours is in place: only one operator draws at a time
-  at::Tensor state;
+  std::optional<RandomState> state;
 };
 Ours g_ours;
 
-at::Tensor state_of(at::Generator generator) {
+// Returns the state that it puts this one in place of.
+RandomState exchange_state(const RandomState& state) {
+  at::Generator generator = at::detail::getDefaultCPUGenerator();
   std::lock_guard lock(generator.mutex());
-  return generator.get_state();
-}
-
-void set_state(at::Generator generator, const at::Tensor& state) {
-  std::lock_guard lock(generator.mutex());
-  generator.set_state(state);
+  auto* cpu = generator.get<at::CPUGeneratorImpl>();
+  const RandomState before{cpu->engine(), cpu->next_float_normal_sample(),
+                           cpu->next_double_normal_sample()};
+  cpu->set_engine(state.engine);
+  cpu->set_next_float_normal_sample(state.next_float_normal);
+  cpu->set_next_double_normal_sample(state.next_double_normal);
+  return before;
 }
 
 }  // namespace
 
 OwnRandomness::OwnRandomness() {
   g_ours.lock.lock();
-  const at::Generator generator = at::detail::getDefaultCPUGenerator();
-  theirs_ = state_of(generator);
-  if (!g_ours.state.defined())
-    g_ours.state = state_of(at::make_generator<at::CPUGeneratorImpl>(kSeed));
-  set_state(generator, g_ours.state);
+  if (!g_ours.state) g_ours.state = RandomState{at::mt19937(kSeed), {}, {}};
+  theirs_ = exchange_state(*g_ours.state);
 }
 
 OwnRandomness::~OwnRandomness() {
-  const at::Generator generator = at::detail::getDefaultCPUGenerator();
-  g_ours.state = state_of(generator);
-  set_state(generator, theirs_);
+  g_ours.state = exchange_state(theirs_);
   g_ours.lock.unlock();
 }
 

@@ -1,9 +1,18 @@
 // Random numbers of our own, for as long as an operator runs on the CPU in place of a GPU.
 #pragma once
 
-#include <ATen/core/Generator.h>
+#include <ATen/CPUGeneratorImpl.h>
+
+#include <optional>
 
 namespace tidemark::phantom {
+
+// All that the next draw of the CPU's generator hangs on.
+struct RandomState {
+  at::mt19937 engine;
+  std::optional<float> next_float_normal;
+  std::optional<double> next_double_normal;
+};
 
 // Swaps the state of the CPU's generator: what a program draws on the GPU must not move what it
 // draws on the CPU.
@@ -15,7 +24,7 @@ class OwnRandomness {
   OwnRandomness& operator=(const OwnRandomness&) = delete;
 
  private:
-  at::Tensor theirs_;
+  RandomState theirs_;
 };
 
 // The same numbers again, for the next run.
