@@ -84,9 +84,8 @@ def _makes(category: str) -> Point:
     return point
 
 
-def _makes_shard(hearer: Hearer, sharded: Any, *_: Any, **__: Any) -> Around:
+def _makes_shard(hearer: Hearer, made: Any, sharded: Any, *_: Any, **__: Any) -> None:
     """FSDP2 makes the parameter this way, and after that nothing but its gradients."""
-    made = yield
     parameter = getattr(sharded, "sharded_param", None)
     if parameter is None:
         hearer.label(made, "ShardedParameter")
@@ -94,17 +93,15 @@ def _makes_shard(hearer: Hearer, sharded: Any, *_: Any, **__: Any) -> Around:
         hearer.take_sharded_gradient(parameter, made)
 
 
-def _takes_shard(hearer: Hearer, sharded: Any) -> Around:
+def _takes_shard(hearer: Hearer, _: None, sharded: Any) -> None:
     """The module may have another parameter than FSDP2 had made: moved, loaded, or padded now."""
-    yield
     remember(sharded.sharded_param, SHARDED)
     if not sharded.sharded_param.is_meta:
         hearer.label(sharded.sharded_param, "ShardedParameter")
 
 
-def _gathers(hearer: Hearer, group: Any, *_: Any, **__: Any) -> Around:
+def _gathers(hearer: Hearer, _: None, group: Any, *__: Any, **___: Any) -> None:
     """The module may be another than the one that runs: gathered before it is needed."""
-    yield
     gathered = getattr(group, "_all_gather_result", None)
     if gathered is not None:
         hearer.own(group.modules[0], gathered.all_gather_output, "AllGather")
@@ -112,28 +109,32 @@ def _gathers(hearer: Hearer, group: Any, *_: Any, **__: Any) -> Around:
 
 def _unshards(hearer: Hearer, group: Any) -> Around:
     is_news = getattr(group, "_all_gather_result", None) is not None
+    had = _put_together(group) if is_news else []
     before = hearer.set_purpose("UnshardedParameter")
     try:
         yield
     finally:
         hearer.set_purpose(before)
-    if is_news:
-        hearer.own(group.modules[0], [one._unsharded_param for one in group.fsdp_params
-                                      if getattr(one, "_unsharded_param", None) is not None],
-                   "UnshardedParameter")
+    if not is_news:
+        return
+    has = _put_together(group)
+    known = {id(one) for one in had}
+    for parameter in has:
+        if id(parameter) not in known and remember(parameter, UNSHARDED):
+            hearer.follow_unsharded(parameter)
+    hearer.own(group.modules[0], has, "UnshardedParameter")
 
 
-def _puts_together(hearer: Hearer, sharded: Any) -> Around:
-    yield
-    if remember(sharded._unsharded_param, UNSHARDED):
-        hearer.follow_unsharded(sharded._unsharded_param)
+def _put_together(group: Any) -> list[Any]:
+    """The parameters of a group as the module uses them; none before they have been gathered once."""
+    return [whole for one in group.fsdp_params
+            if (whole := getattr(one, "_unsharded_param", None)) is not None]
 
 
 def _takes_gradients(hearer: Hearer, group: Any, *_: Any) -> Around:
     """Gradients that autograd has handed over otherwise than to a plain leaf."""
-    hearer.label([one._unsharded_param.grad for one in group.fsdp_params
-                  if getattr(one, "_unsharded_param", None) is not None
-                  and one._unsharded_param.grad is not None], "UnshardedGradient")
+    hearer.label([gradient for one in _put_together(group) if (gradient := one.grad) is not None],
+                 "UnshardedGradient")
     yield
 
 
@@ -147,6 +148,8 @@ def _reduces(hearer: Hearer, fsdp_params: Any, *_: Any, **__: Any) -> Around:
     *exchanged, partial = (one for one in result[1:] if one is None or isinstance(one, torch.Tensor))
     if partial is not None:
         hearer.label(partial, "ShardedGradient")
+    if all(one is None for one in exchanged):
+        return
     gradients = {_storage(one.sharded_param.grad._local_tensor) for one in fsdp_params
                  if one.sharded_param.grad is not None}
     hearer.label([one for one in exchanged if one is not None and _storage(one) not in gradients],
@@ -157,8 +160,7 @@ def _storage(tensor: torch.Tensor) -> int:
     return int(tensor.untyped_storage()._cdata)
 
 
-def _gives_flat_gradient(hearer: Hearer, handle: Any) -> Around:
-    yield
+def _gives_flat_gradient(hearer: Hearer, _: None, handle: Any) -> None:
     if handle.flat_param.grad is not None:
         hearer.label(handle.flat_param.grad, "Gradient")
 
@@ -180,12 +182,11 @@ def _points_of_fsdp2() -> list[HeardPoint]:
     from torch.distributed.fsdp._fully_shard._fsdp_param import FSDPParam
 
     return [
-        HeardPoint(FSDPParam, "to_sharded_dtensor", _makes_shard),
-        HeardPoint(FSDPParam, "reset_sharded_param", _takes_shard),
-        HeardPoint(FSDPParam, "init_unsharded_param", _puts_together),
+        HeardPoint(FSDPParam, "to_sharded_dtensor", after=_makes_shard),
+        HeardPoint(FSDPParam, "reset_sharded_param", after=_takes_shard),
         HeardPoint(FSDPParam, "to_sharded_post_forward", _makes("ShardedParameter")),
         HeardPoint(FSDPParam, "to_accumulated_grad_if_needed", _makes("UnshardedGradient")),
-        HeardPoint(groups.FSDPParamGroup, "unshard", _gathers),
+        HeardPoint(groups.FSDPParamGroup, "unshard", after=_gathers),
         HeardPoint(groups.FSDPParamGroup, "wait_for_unshard", _unshards),
         HeardPoint(groups.FSDPParamGroup, "post_backward", _takes_gradients),
         HeardPoint(groups, "foreach_all_gather", _makes("AllGather")),
@@ -201,7 +202,7 @@ def _points_of_fsdp1() -> list[HeardPoint]:
 
     return [
         HeardPoint(FlatParamHandle, "_alloc_padded_unsharded_flat_param", _makes("AllGather")),
-        HeardPoint(FlatParamHandle, "prepare_gradient_for_optim", _gives_flat_gradient),
+        HeardPoint(FlatParamHandle, "prepare_gradient_for_optim", after=_gives_flat_gradient),
     ]
 
 
