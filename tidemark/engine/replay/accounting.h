@@ -11,13 +11,19 @@
 namespace tidemark {
 
 enum class AccountingRule : std::uint8_t {
-  Rounded,    // to what the device's allocator hands out
+  Rounded,    // the block that the tape tells of, else what the device's allocator rounds to
   Requested,  // the bytes that were asked for
-};  // and the block that a caching allocator hands out: tidemark/engine/replay/block_accounting.h
+};  // and the block that a modelled allocator hands out: tidemark/engine/replay/block_accounting.h
 
 // A storage as a replay sees it; nothing is charged where it is not alive.
 struct ChargedState : StorageState {
   std::int64_t charged = 0;
+};
+
+// What an event does to a storage; empty for events that are not about one.
+struct Change {
+  ChargedState before, after;
+  StorageProblem problem = StorageProblem::None;
 };
 
 class Accounting {
@@ -25,19 +31,28 @@ class Accounting {
   // The tables may grow while a run goes on; they must outlive the accounting.
   Accounting(const Tables& tables, AccountingRule rule) : tables_(&tables), rule_(rule) {}
 
+  // Follows an event whose subject is a storage.
+  Change charge(const Event& e, const StorageChange& seen) {
+    if (e.kind == Kind::Block || !blocks_.empty()) [[unlikely]]
+      return charge_block(e, seen);
+    return {charge(seen.before), charge(seen.after), seen.problem};
+  }
+
+ private:
   ChargedState charge(const StorageState& state) {
     if (!state.alive()) return {state};
     if (state.device.value >= units_.size()) [[unlikely]]
       learn_devices();
     return {state, rounded_up(state.bytes, units_[state.device.value])};
   }
-
- private:
+  ChargedState charge(const StorageState& state, std::int64_t block);
+  Change charge_block(const Event& e, const StorageChange& seen);
   void learn_devices();
 
   const Tables* tables_;
   AccountingRule rule_;
-  std::vector<std::int64_t> units_;  // by device
+  std::vector<std::int64_t> units_;   // by device
+  std::vector<std::int64_t> blocks_;  // by storage, 0 for none; empty until the first is told of
 };
 
 }  // namespace tidemark

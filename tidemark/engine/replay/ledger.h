@@ -13,12 +13,6 @@
 
 namespace tidemark {
 
-// What an event does to a storage; empty for events that are not about one.
-struct Change {
-  ChargedState before, after;
-  StorageProblem problem = StorageProblem::None;
-};
-
 // What is live on one device. The categories always sum to `allocated`.
 struct LedgerRow {
   CategoryBytes by_category{};  // charged bytes
@@ -68,9 +62,7 @@ class Ledger {
     const StorageChange seen = states_.apply(e);
     if (seen.problem != StorageProblem::None) [[unlikely]]
       note(tape_problem(seen.problem));
-    const Change change = blocks_ ? charge_blocks(e, seen)
-                                  : Change{accounting_.charge(seen.before),
-                                           accounting_.charge(seen.after), seen.problem};
+    const Change change = blocks_ ? charge_blocks(e, seen) : accounting_.charge(e, seen);
     if (!changes_storage(e.kind)) return change;
     if (change.before.alive()) rows_[change.before.device.value].remove(change.before);
     if (change.after.alive()) put(change.after);

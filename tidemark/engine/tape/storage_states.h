@@ -49,6 +49,7 @@ class StorageStates {
       case Kind::Free: free(change); break;
       case Kind::Resize: resize(change, e); break;
       case Kind::Relabel: relabel(change, e); break;
+      case Kind::Block: block(change, e); break;
       default: use(change); break;
     }
     state = change.after;
@@ -89,6 +90,10 @@ class StorageStates {
   }
   static void relabel(StorageChange& change, const Event& e) {
     if (use(change)) change.after.category = e.category;
+  }
+  // How much memory a storage has been given is the accounting's matter.
+  static void block(StorageChange& change, const Event& e) {
+    if (use(change)) checked_size(change, e.bytes);
   }
   static bool use(StorageChange& change) {
     if (!change.before.alive()) change.problem = StorageProblem::DeadOrUnknown;

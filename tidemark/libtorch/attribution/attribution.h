@@ -32,6 +32,9 @@ struct Rules {
   // Training steps are told: before the first one, outside of modules, nobody knows what a storage
   // is for. Otherwise all of it is taken for activations, as PyTorch's tracker has it.
   bool knows_steps = false;
+  // A device is charged as its allocator counts: for whole blocks, where these are told, and for
+  // what libraries keep. PyTorch's trackers know tensors alone.
+  bool counts_blocks = false;
 };
 
 // What each device rounds requests up to; 0 for exact bytes. Grows while it is read.
@@ -162,6 +165,7 @@ class Attribution {
   void count_now(StorageNumber number, const Note& note, Category category);
   void died(const Note& note);
   void hand_on(Category category, Thread& thread);
+  void take_block(const Note& note);
   void output(const Note& note);
   void made(const Note& note);
   void operator_ended(const Note& note);

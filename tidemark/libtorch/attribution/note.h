@@ -14,6 +14,7 @@ using ModuleNumber = std::uint32_t;
 enum class NoteKind : std::uint8_t {
   Born,           // a storage was allocated
   Died,           // and freed
+  Block,          // the allocator has given a storage a block of so many bytes
   Output,         // an operator returns this storage, on this device
   Made,           // a storage that no operator made, but a tensor stands on: it counts
   OperatorEnded,  // an operator of the program is done: what it leaves behind counts from now on
@@ -43,6 +44,7 @@ enum NoteFlags : std::uint8_t {
   kGradMode = 4,           // gradients were recorded
   kResizes = 8,            // inside an operator that may give storages a new size
   kOutputsOnly = 16,       // OperatorEnded: storages that were not named as Output do not count
+  kOfLibrary = 16,         // Born: what a library keeps for itself
   kFailed = 32,            // ForwardEnded: the module raised
   kOfGradient = 32,        // Born: autograd is giving a leaf its gradient
   kEndsWithBackward = 64,  // ForwardBegan: no gradient of the module's inputs will tell its end
