@@ -17,8 +17,8 @@ namespace {
 // Each version of PyTorch has some of them.
 constexpr std::array<const char*, 5> kNames = {
     "_ZN2at4cuda24getCurrentCUDABlasHandleEb", "_ZN2at4cuda24getCurrentCUDABlasHandleEv",
-    "_ZN2at4cuda37getCurrentCUDABlasHandleWithWorkspaceEv",
-    "_ZN2at4cuda22getCUDABlasLtWorkspaceEv", "_ZN2at4cuda22getCUDABlasLtWorkspaceEm"};
+    "_ZN2at4cuda37getCurrentCUDABlasHandleWithWorkspaceEv", "_ZN2at4cuda22getCUDABlasLtWorkspaceEv",
+    "_ZN2at4cuda22getCUDABlasLtWorkspaceEm"};
 
 // From our callback up to the library there are nine or ten calls.
 constexpr int kDeepest = 20;
@@ -58,7 +58,8 @@ const char* environment(const char* name) {
 void LibraryCode::learn() noexcept {
   void* const torch = dlopen("libtorch_cuda.so", RTLD_LAZY | RTLD_NOLOAD);
   if (!torch) return;
-  for (std::size_t i = 0; i < kNames.size(); ++i) functions_[i] = function_at(dlsym(torch, kNames[i]));
+  for (std::size_t i = 0; i < kNames.size(); ++i)
+    functions_[i] = function_at(dlsym(torch, kNames[i]));
   dlclose(torch);
   const char* const blas = environment("CUBLAS_WORKSPACE_CONFIG");
   sizes_ = {attribution::blas_workspace_bytes(8, blas), attribution::blas_workspace_bytes(9, blas),
