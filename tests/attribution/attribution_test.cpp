@@ -64,19 +64,12 @@ TEST(Attribution, ABlockEndsNoOperator) {
   EXPECT_EQ(total(attribution.current()), 0);
 }
 
-TEST(Attribution, TrackersOfTensorsKnowNoBlocksAndNoLibraries) {
+TEST(Attribution, TrackersOfTensorsKnowNoBlocks) {
   Attribution attribution;
-  attribution.take(note(NoteKind::Born, 8, 100, kInsideOperator | kOfLibrary));
+  attribution.take(note(NoteKind::Born, 8, 100));
   attribution.take(note(NoteKind::Block, 8, 4096));
   attribution.take(note(NoteKind::OperatorEnded));
   EXPECT_EQ(bytes(attribution.current(), Category::Activation), 100);
-}
-
-TEST(Attribution, WhatALibraryKeepsIsItsWorkspace) {
-  Attribution attribution(as_allocators());
-  attribution.take(note(NoteKind::Born, 8, 100, kInsideOperator | kOfLibrary));
-  attribution.take(note(NoteKind::OperatorEnded));
-  EXPECT_EQ(attribution.category_of(8), Category::Workspace);
 }
 
 TEST(Attribution, DoesNotCountWhatDiesInsideItsOperator) {
@@ -333,6 +326,37 @@ TEST(Attribution, AThreadWithAPurposeMakesNothingElse) {
   EXPECT_EQ(of(Category::ReduceScatter), 20);
   EXPECT_EQ(of(Category::Temporary), 3);
   EXPECT_EQ(of(Category::Activation), 4000);
+}
+
+// Whatever the thread does, has for a purpose, or gives a gradient to, and however births count.
+TEST(Attribution, WhatALibraryTakesForItselfIsAWorkspace) {
+  Attribution at_birth(Rules{.count_at_birth = true});
+  at_birth.set_purpose(0, Category::AllGather);
+  at_birth.take(note(NoteKind::Born, 8, 100, kInsideOperator | kOfLibrary));
+  at_birth.begin_optimizer(0);
+  at_birth.take(note(NoteKind::Born, 16, 100, kOfLibrary | kOfGradient | kInBackward));
+  EXPECT_EQ(at_birth.category_of(8), Category::Workspace);
+  EXPECT_EQ(at_birth.category_of(16), Category::Workspace);
+
+  Attribution at_end(Rules{.count_outside_operators = true});
+  at_end.take(note(NoteKind::Born, 8, 100, kInsideOperator | kOfLibrary));
+  at_end.take(note(NoteKind::Born, 16, 100));
+  at_end.take(note(NoteKind::OperatorEnded));
+  at_end.take(note(NoteKind::Born, 24, 100, kOfLibrary));
+  at_end.take(note(NoteKind::Born, 32, 100, 0));
+  at_end.settle(0);
+  EXPECT_EQ(at_end.category_of(8), Category::Workspace);
+  EXPECT_EQ(at_end.category_of(16), Category::Activation);
+  EXPECT_EQ(at_end.category_of(24), Category::Workspace);
+  EXPECT_EQ(at_end.category_of(32), Category::Activation);
+}
+
+// The end of an operator has a flag of the same number, which says nothing of what waits outside.
+TEST(Attribution, AnEndThatNamesItsOutputsMakesNoWorkspaces) {
+  Attribution attribution(Rules{.count_outside_operators = true});
+  attribution.take(note(NoteKind::Born, 8, 100, 0));
+  for (int i = 0; i < 2; ++i) attribution.take(note(NoteKind::OperatorEnded, 0, 0, kOutputsOnly));
+  EXPECT_EQ(attribution.category_of(8), Category::Activation);
 }
 
 TEST(Attribution, AStorageWithoutMemoryIsBornAgainForThePurposeOfThatMoment) {

@@ -98,10 +98,12 @@ void Attribution::born(const Note& note) {
   Thread& here = thread(note.thread);
   here.is_engine &= note.has(kInBackward);
   const bool inside = note.has(kInsideOperator) && !note.has(kOfNumber);
-  storages_[number].state = inside ? State::Inside : State::Outside;
-  storages_[number].flags = note.flags;
-  storages_[number].is_of_module = here.modules_open > 0;
-  if (rules_.count_at_birth) return count_now(number, note, category_now(here, note.flags));
+  Storage& storage = storages_[number];
+  storage.state = inside ? State::Inside : State::Outside;
+  storage.flags = note.flags;
+  storage.is_of_module = here.modules_open > 0;
+  if (note.has(kOfLibrary)) storage.category = Category::Workspace;
+  if (rules_.count_at_birth) return count_now(number, note, category_of(storage, here, note.flags));
   if (inside && here.inside.empty()) settle_other_side(here);
   if (inside) here.inside.push_back(number);
   if (!inside && rules_.count_outside_operators) here.outside.push_back(number);
@@ -243,13 +245,12 @@ void Attribution::operator_ended(const Note& note) {
 // Numbers that Python hands to an operator are tensors too, but die with the call: what is made
 // outside operators counts when a second one has ended.
 void Attribution::age_outside(Thread& thread, std::uint8_t flags) {
-  if (thread.outside.empty()) return;
-  const Category category = category_now(thread, flags);
   std::erase_if(thread.outside, [&](StorageNumber number) {
     if (storages_[number].state == State::Outside) {
       storages_[number].state = State::OutsideOnce;
       return false;
     }
+    const Category category = category_of(storages_[number], thread, flags);
     count(number, category);
     if (listener_) listener_->settled(number, category);
     return true;
@@ -267,10 +268,7 @@ void Attribution::settle_inside(Thread& thread) {
       sample(in_backward);
       in_backward = !in_backward;
     }
-    const Storage& storage = storages_[number];
-    const Category category = storage.category != Category::Unknown
-                                  ? storage.category
-                                  : category_now(thread, storage.flags);
+    const Category category = category_of(storages_[number], thread, storages_[number].flags);
     if (listener_) listener_->settled(number, category);
     count(number, category);
   }
@@ -279,8 +277,9 @@ void Attribution::settle_inside(Thread& thread) {
   sample(in_backward);
 }
 
-void Attribution::settle_outside(Thread& thread, Category category) {
+void Attribution::settle_outside(Thread& thread) {
   for (const StorageNumber number : thread.outside) {
+    const Category category = category_of(storages_[number], thread, 0);
     count(number, category);
     if (listener_) listener_->settled(number, category);
   }
@@ -289,8 +288,7 @@ void Attribution::settle_outside(Thread& thread, Category category) {
 
 void Attribution::settle(std::uint32_t id) {
   leave_operators(id);
-  Thread& here = thread(id);
-  if (!here.outside.empty()) settle_outside(here, category_now(here, 0));
+  settle_outside(thread(id));
 }
 
 void Attribution::leave_operators(std::uint32_t id) {
@@ -315,9 +313,7 @@ Phase Attribution::phase_now(const Thread& thread, std::uint8_t flags) const {
 
 // What an optimizer makes is scratch until its step is over and its state can be looked at.
 Category Attribution::category_now(const Thread& thread, std::uint8_t flags) const {
-  const bool is_of_library = thread.purpose == Category::Workspace;
-  if (thread.purpose && (!thread.in_optimizer || is_of_library)) return *thread.purpose;
-  if ((flags & kOfLibrary) && rules_.counts_blocks) return Category::Workspace;
+  if (thread.purpose && !thread.in_optimizer) return *thread.purpose;
   if (flags & kOfGradient) return Category::Gradient;
   switch (phase_now(thread, flags)) {
     case Phase::Forward:

@@ -32,8 +32,8 @@ struct Rules {
   // Training steps are told: before the first one, outside of modules, nobody knows what a storage
   // is for. Otherwise all of it is taken for activations, as PyTorch's tracker has it.
   bool knows_steps = false;
-  // A device is charged as its allocator counts: for whole blocks, where these are told, and for
-  // what libraries keep. PyTorch's trackers know tensors alone.
+  // A device is charged as its allocator counts: for whole blocks, where these are told. PyTorch's
+  // trackers know tensors alone.
   bool counts_blocks = false;
 };
 
@@ -135,7 +135,7 @@ class Attribution {
     StorageKey key = 0;
     std::int64_t bytes = 0;                 // as the device's allocator accounts them
     std::int64_t moment = 0;                // the sample at which it began to count
-    Category category = Category::Unknown;  // before it counts: the one it inherits, if any
+    Category category = Category::Unknown;  // before it counts: what it will be in any case
     State state = State::Free;
     std::uint8_t device = 0;
     std::uint8_t flags = 0;  // of its birth, until it counts
@@ -171,9 +171,13 @@ class Attribution {
   void operator_ended(const Note& note);
   void settle_inside(Thread& thread);
   void age_outside(Thread& thread, std::uint8_t flags);
-  void settle_outside(Thread& thread, Category category);
+  void settle_outside(Thread& thread);
   Phase phase_now(const Thread& thread, std::uint8_t flags) const;
   Category category_now(const Thread& thread, std::uint8_t flags) const;
+  // What the storage is once it counts, if nothing was known of it before.
+  Category category_of(const Storage& storage, const Thread& thread, std::uint8_t flags) const {
+    return storage.category != Category::Unknown ? storage.category : category_now(thread, flags);
+  }
   void correct_peak(const Storage& storage);
 
   StorageNumber add_storage(StorageKey key, std::int64_t bytes, std::uint8_t device);

@@ -44,7 +44,7 @@ enum NoteFlags : std::uint8_t {
   kGradMode = 4,           // gradients were recorded
   kResizes = 8,            // inside an operator that may give storages a new size
   kOutputsOnly = 16,       // OperatorEnded: storages that were not named as Output do not count
-  kOfLibrary = 16,         // Born: what a library keeps for itself
+  kOfLibrary = 16,         // Born: a library takes it for itself, a workspace whatever runs
   kFailed = 32,            // ForwardEnded: the module raised
   kOfGradient = 32,        // Born: autograd is giving a leaf its gradient
   kEndsWithBackward = 64,  // ForwardBegan: no gradient of the module's inputs will tell its end

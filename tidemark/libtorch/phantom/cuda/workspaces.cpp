@@ -150,13 +150,7 @@ constexpr std::array kWorkspaceRules = {
 }  // namespace
 
 c10::Storage hold_workspace(c10::DeviceIndex device, std::int64_t bytes) {
-  if (bytes <= 0) return {};
-  StorageLog* const log = storage_log();
-  if (!log) return new_storage(device, bytes);
-  const std::optional<Category> before = log->set_purpose(Category::Workspace);
-  c10::Storage storage = new_storage(device, bytes);
-  log->set_purpose(before);
-  return storage;
+  return bytes > 0 ? new_storage(device, bytes, attribution::kOfLibrary) : c10::Storage();
 }
 
 // PyTorch asks cuDNN for another way where a convolution's workspace does not fit.

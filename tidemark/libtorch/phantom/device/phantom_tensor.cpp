@@ -26,12 +26,13 @@ void hold(StorageRecord& record, const Holding& held) {
   record.block = held.block;
 }
 
-c10::DataPtr new_pointer(c10::DeviceIndex device, std::int64_t bytes) {
+c10::DataPtr new_pointer(c10::DeviceIndex device, std::int64_t bytes, std::uint8_t more_flags = 0) {
   auto record = std::make_unique<StorageRecord>();
   record->device = device;
   record->bytes = bytes;
   record->session = session_number();
-  if (StorageLog* log = storage_log()) hold(*record, log->born(device, bytes, current_whence()));
+  if (StorageLog* log = storage_log())
+    hold(*record, log->born(device, bytes, current_whence(), more_flags));
   void* address = record->address = bytes > 0 ? next_address(bytes) : nullptr;
   report_memory(device, address, bytes);
   // The pointer says "meta": views that meta kernels make of a twin take their device from it.
@@ -89,10 +90,10 @@ StorageRecord* record_of(const c10::Storage& storage) {
   return static_cast<StorageRecord*>(pointer.get_context());
 }
 
-c10::Storage new_storage(c10::DeviceIndex device, std::int64_t bytes) {
+c10::Storage new_storage(c10::DeviceIndex device, std::int64_t bytes, std::uint8_t more_flags) {
   return c10::Storage(c10::make_intrusive<c10::StorageImpl>(
-      c10::StorageImpl::use_byte_size_t(), bytes, new_pointer(device, bytes), phantom_allocator(),
-      /*resizable=*/true));
+      c10::StorageImpl::use_byte_size_t(), bytes, new_pointer(device, bytes, more_flags),
+      phantom_allocator(), /*resizable=*/true));
 }
 
 void adopt_storage(const c10::Storage& storage, c10::DeviceIndex device) {

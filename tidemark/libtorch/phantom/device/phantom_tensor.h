@@ -37,9 +37,9 @@ inline bool is_phantom(const at::Tensor& tensor) {
 StorageRecord* record_of(const c10::Storage& storage);
 inline StorageRecord* record_of(const at::Tensor& tensor) { return record_of(tensor.storage()); }
 
-// A new storage, its birth reported where this thread is in the program. Throws OutOfMemoryError
-// under that policy.
-c10::Storage new_storage(c10::DeviceIndex device, std::int64_t bytes);
+// A new storage, its birth reported where this thread is in the program, with these flags in its
+// note beside those of the place. Throws OutOfMemoryError under that policy.
+c10::Storage new_storage(c10::DeviceIndex device, std::int64_t bytes, std::uint8_t more_flags = 0);
 // Gives a storage that a meta kernel made an address, a record and a birth; no-op when it has one.
 void adopt_storage(const c10::Storage& storage, c10::DeviceIndex device);
 // Reports that a storage has grown or shrunk since its record was made.

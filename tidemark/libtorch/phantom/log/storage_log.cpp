@@ -61,11 +61,13 @@ BlockId StorageLog::take_block(c10::DeviceIndex device, std::int64_t bytes, cons
   return block;
 }
 
-Holding StorageLog::born(c10::DeviceIndex device, std::int64_t bytes, const Whence& whence) {
+Holding StorageLog::born(c10::DeviceIndex device, std::int64_t bytes, const Whence& whence,
+                         std::uint8_t more_flags) {
   if (bytes == 0 || is_over_) return {};
   std::lock_guard lock(lock_);
   const Holding made{last_key_ + 1, take_block(device, bytes, whence)};
-  run_.take(birth_of(++last_key_, device, bytes, whence.flags), &whence.place);
+  const auto flags = static_cast<std::uint8_t>(whence.flags | more_flags);
+  run_.take(birth_of(++last_key_, device, bytes, flags), &whence.place);
   note_if_too_much(device, bytes, whence);
   return made;
 }

@@ -43,8 +43,10 @@ class StorageLog {
   explicit StorageLog(OnOutOfMemory on_out_of_memory = OnOutOfMemory::GoOn,
                       const std::string& path = "", const AllocatorSettings& settings = {});
 
-  // Zero bytes are no storage to an allocator: they get no number and no event.
-  Holding born(c10::DeviceIndex device, std::int64_t bytes, const Whence& whence);
+  // Zero bytes are no storage to an allocator: they get no number and no event. Its note has these
+  // flags beside those of the place.
+  Holding born(c10::DeviceIndex device, std::int64_t bytes, const Whence& whence,
+               std::uint8_t more_flags = 0);
   void died(const Holding& storage, c10::DeviceIndex device);
   // Under the policy that refuses: a birth of so many bytes would be.
   bool would_refuse(c10::DeviceIndex device, std::int64_t bytes);
