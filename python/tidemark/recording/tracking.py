@@ -88,8 +88,8 @@ class Tracking:
         if self._depth == 0:
             self._started = self._started or time.monotonic()
             write_meta(self._tracker.set_meta, start_facts("record", *place_among_ranks()))
-            self._counts.start()
             self._follower.start(outputs=torch._guards.active_fake_mode() is not None)
+            self._counts.start()
         self._depth += 1
         return self
 

@@ -43,8 +43,12 @@ Counted counted_on(std::size_t device) {
           stats.reserved_bytes[kAll].current};
 }
 
+// It says nothing of what this thread does.
 Note block_note(const TracedDevice& device, const Block& block) {
-  Note note = Recorder::instance().here(NoteKind::Block);
+  Note note;
+  note.kind = NoteKind::Block;
+  note.time_ns = attribution::now_ns();
+  note.thread = this_thread().id;
   note.key = block.key;
   note.bytes = block.bytes;
   note.device = device.number;
@@ -85,12 +89,20 @@ void on_trace(const TraceEntry& entry) {
   if (entry.action_ == TraceEntry::Action::FREE_REQUESTED) on_death(entry, g_trace.devices[device]);
 }
 
-template <class Visit>
-void for_each_device(const Visit& visit) {
-  if (!g_trace.is_attached) return;
-  const auto count = static_cast<std::size_t>(c10::cuda::device_count());
-  for (std::size_t i = 0; i < std::min(count, g_trace.devices.size()); ++i)
-    visit(i, g_trace.devices[i]);
+std::size_t device_count() {
+  if (!g_trace.is_attached) return 0;
+  return std::min(static_cast<std::size_t>(c10::cuda::device_count()), g_trace.devices.size());
+}
+
+void look_at_last_block(std::size_t index, const LastBlocks& reader) {
+  BlockMarks& marks = g_trace.devices[index].marks;
+  const std::uint64_t turn = marks.turn();
+  if (turn % 2 == 1 || !marks.is_waiting()) return;
+  const auto block = marks.last(counted_on(index));
+  reader.read_all();
+  if (!block || marks.turn() != turn) return;
+  marks.mark(*block);
+  if (!block->is_as_rounded()) reader.hand(block_note(g_trace.devices[index], *block));
 }
 
 }  // namespace
@@ -113,15 +125,8 @@ bool cuda_trace_is_attached() { return g_trace.is_attached; }
 // Notes that come while the allocator is asked are read before its answer is used: if the birth is
 // still the last one then, the answer is of it.
 void look_at_last_blocks(const LastBlocks& reader) {
-  for_each_device([&](std::size_t index, TracedDevice& device) {
-    const std::uint64_t turn = device.marks.turn();
-    if (turn % 2 == 1 || !device.marks.is_waiting()) return;
-    const auto block = device.marks.last(counted_on(index));
-    reader.read_all();
-    if (!block || device.marks.turn() != turn) return;
-    device.marks.mark(*block);
-    if (!block->is_as_rounded()) reader.hand(block_note(device, *block));
-  });
+  for (std::size_t i = 0; i < g_trace.devices.size(); ++i)
+    if (g_trace.devices[i].marks.is_waiting()) look_at_last_block(i, reader);
 }
 
 void forget_last_births() {
@@ -146,17 +151,17 @@ std::vector<CudaBlock> cuda_blocks_in_use() {
 }
 
 void restart_cuda_high_marks() {
-  for_each_device(
-      [](std::size_t index, TracedDevice& device) { device.marks.restart(counted_on(index)); });
+  for (std::size_t i = 0; i < device_count(); ++i) g_trace.devices[i].marks.restart(counted_on(i));
 }
 
 std::vector<CudaHighMark> cuda_high_marks() {
   std::vector<CudaHighMark> all;
-  for_each_device([&](std::size_t, const TracedDevice& device) {
+  for (std::size_t i = 0; i < device_count(); ++i) {
+    const TracedDevice& device = g_trace.devices[i];
     if (device.marks.highest_reserved() > 0)
       all.push_back({Recorder::instance().device_name(device.number),
                      device.marks.highest_allocated(), device.marks.highest_reserved()});
-  });
+  }
   return all;
 }
 #else
