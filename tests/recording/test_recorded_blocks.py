@@ -42,7 +42,7 @@ def test_without_its_blocks_the_tape_is_too_low() -> None:
     """The blocks are what makes the difference: 512 bytes alone do not."""
     lines = (SMALL / "small.txt").read_text(encoding="utf-8").splitlines()
     others = [line for line in lines if "block" not in line.split()[:2]]
-    assert len(others) < len(lines) - 5
+    assert len(others) < len(lines)
     counted = json.loads((SMALL / "small.json").read_text(encoding="utf-8"))["torch_allocated"]
     rounded = tidemark.read_text("\n".join(others))
     peak = next(one for one in rounded.peak().devices if one.device == "cuda:0")

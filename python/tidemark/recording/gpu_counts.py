@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from tidemark.recording.library import _recorder
 
+NAMES = ("max_allocated_bytes", "max_reserved_bytes")
+
 _running = 0  # trackings that are under way
 
 
@@ -30,6 +32,6 @@ class GpuCounts:
             for device, marks in _recorder.cuda_high_marks().items():
                 before = self._highest.get(device, (0, 0))
                 self._highest[device] = (max(before[0], marks[0]), max(before[1], marks[1]))
-        return {f"gpu.{device}.max_{word}_bytes": number
+        return {f"gpu.{device}.{name}": number
                 for device, marks in self._highest.items()
-                for word, number in zip(("allocated", "reserved"), marks, strict=True)}
+                for name, number in zip(NAMES, marks, strict=True)}
