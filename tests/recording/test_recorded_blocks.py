@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
 import tidemark
 from tidemark.recording import gpu_counts
@@ -85,13 +82,3 @@ def test_a_tracking_inside_of_another_has_no_marks(monkeypatch: pytest.MonkeyPat
     recorder.marks = {"cuda:0": (5, 30)}
     assert outer.stop() == {"gpu.cuda:0.max_allocated_bytes": 10, "gpu.cuda:0.max_reserved_bytes": 30}
     assert recorder.restarts == 2
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-@pytest.mark.parametrize("way", ["birth", "operators", "late"])
-def test_on_this_gpu(way: str) -> None:
-    done = subprocess.run([sys.executable, ROOT / "bench" / "record_on_gpu.py", "--child", way, "small"],
-                          capture_output=True, text=True, check=True)
-    row = json.loads(done.stdout.splitlines()[-1])
-    assert row["tape_allocated"] == row["live_allocated"] == row["torch_allocated"]
-    assert row["told_reserved"] == row["torch_reserved"]
