@@ -228,6 +228,7 @@ std::shared_ptr<Tracker> make_tracker(const std::string& tape, bool operators, b
   options.origins = source;
   options.rules.recompute_by_grad_mode = !as_pytorch;
   options.rules.count_outside_operators = !as_pytorch;
+  options.rules.counts_blocks = !as_pytorch;
   // What an operator makes is named when it ends.
   options.rules.count_at_birth = !operators && !source;
   return std::make_shared<Tracker>(options);
@@ -253,6 +254,7 @@ void bind_tracker(py::module_& m) {
       .def_property_readonly("unsaved", &unsaved)
       .def_property_readonly("events", &Tracker::events)
       .def_property_readonly("out_of_memory", &out_of_memory)
+      .def("adopt_cuda_memory", &Tracker::adopt_cuda_memory)
       .def("capture_out_of_memory", &Tracker::capture_out_of_memory)
       .def("abandon_forward", &Tracker::abandon_forward)
       .def("begin_optimizer", &Tracker::begin_optimizer)
@@ -330,6 +332,13 @@ PYBIND11_MODULE(_recorder, m) {
   m.def("storage_key", [](std::uintptr_t cdata) { return key_of(storage_at(cdata)); });
   m.def("note_made", [](std::uintptr_t cdata) { note_made(storage_at(cdata)); });
   m.def("attach_cuda_trace", &attach_cuda_trace);
+  m.def("restart_cuda_high_marks", &restart_cuda_high_marks);
+  m.def("cuda_high_marks", [] {
+    py::dict marks;
+    for (const CudaHighMark& one : cuda_high_marks())
+      marks[py::str(one.device)] = py::make_tuple(one.allocated_bytes, one.reserved_bytes);
+    return marks;
+  });
   bind_hook_tables(m);
   bind_resizes(m);
   m.def("dropped", [] { return Recorder::instance().dropped(); });

@@ -63,9 +63,12 @@ void about_storage(LiveBuilder& self, std::uint32_t storage, const py::kwargs& w
   self.write([&](TapeBuilder& b) { (b.*Write)(StorageId(storage), place); });
 }
 
-void resize(LiveBuilder& self, std::uint32_t storage, std::int64_t bytes, const py::kwargs& words) {
+// The binding of an event that names a storage and a size.
+template <auto Write>
+void about_size(LiveBuilder& self, std::uint32_t storage, std::int64_t bytes,
+                const py::kwargs& words) {
   const Place place = place_of(self.tables(), words);
-  self.write([&](TapeBuilder& b) { b.resize(StorageId(storage), bytes, place); });
+  self.write([&](TapeBuilder& b) { (b.*Write)(StorageId(storage), bytes, place); });
 }
 
 void relabel(LiveBuilder& self, std::uint32_t storage, const CategoryWord& category,
@@ -104,7 +107,8 @@ void bind_storage_events(BuilderClass& type) {
           "new_storage", [](LiveBuilder& self) { return self.new_storage().value; },
           "A number for a storage that will be named before it is born, or never is.")
       .def("free", &about_storage<&TapeBuilder::free>, py::arg("storage"))
-      .def("resize", &resize, py::arg("storage"), py::arg("bytes"))
+      .def("resize", &about_size<&TapeBuilder::resize>, py::arg("storage"), py::arg("bytes"))
+      .def("block", &about_size<&TapeBuilder::block>, py::arg("storage"), py::arg("bytes"))
       .def("relabel", &relabel, py::arg("storage"), py::arg("category"))
       .def("input", &about_storage<&TapeBuilder::input>, py::arg("storage"),
            "The storage goes into the scope.")

@@ -92,6 +92,7 @@ void bind_kind(py::module_& module) {
       .value("Output", Kind::Output)
       .value("SegmentMap", Kind::SegmentMap)
       .value("SegmentUnmap", Kind::SegmentUnmap)
+      .value("Block", Kind::Block)
       .finalize();
   speak<Kind>(module, "Kind", &name_of);
 }

@@ -36,6 +36,42 @@ TEST(Attribution, CountsAStorageWhenItsOperatorEnds) {
   EXPECT_EQ(total(attribution.peak()), 100);
 }
 
+Rules as_allocators() {
+  Rules rules;
+  rules.counts_blocks = true;
+  return rules;
+}
+
+TEST(Attribution, ABlockIsChargedWhetherItsStorageCountsYetOrNot) {
+  for (const bool is_late : {false, true}) {
+    Attribution attribution(as_allocators());
+    attribution.take(note(NoteKind::Born, 8, 100));
+    if (!is_late) attribution.take(note(NoteKind::Block, 8, 4096));
+    attribution.take(note(NoteKind::OperatorEnded));
+    if (is_late) attribution.take(note(NoteKind::Block, 8, 4096));
+    EXPECT_EQ(bytes(attribution.current(), Category::Activation), 4096);
+    attribution.take(note(NoteKind::Died, 8));
+    EXPECT_EQ(total(attribution.current()), 0);
+    EXPECT_EQ(total(attribution.peak()), 4096);
+  }
+}
+
+// Another thread's note of a block does not end the operators of that thread, or of the storage's.
+TEST(Attribution, ABlockEndsNoOperator) {
+  Attribution attribution(as_allocators());
+  attribution.take(note(NoteKind::Born, 8, 100));
+  attribution.take(note(NoteKind::Block, 8, 4096, 0));
+  EXPECT_EQ(total(attribution.current()), 0);
+}
+
+TEST(Attribution, TrackersOfTensorsKnowNoBlocks) {
+  Attribution attribution;
+  attribution.take(note(NoteKind::Born, 8, 100));
+  attribution.take(note(NoteKind::Block, 8, 4096));
+  attribution.take(note(NoteKind::OperatorEnded));
+  EXPECT_EQ(bytes(attribution.current(), Category::Activation), 100);
+}
+
 TEST(Attribution, DoesNotCountWhatDiesInsideItsOperator) {
   Attribution attribution;
   attribution.take(note(NoteKind::Born, 8, 1000));

@@ -49,10 +49,11 @@ class Writer {
   };
 
   void act() {
-    static constexpr std::array<Weighted, 14> kActions = {{{30, &Writer::alloc},
+    static constexpr std::array<Weighted, 15> kActions = {{{30, &Writer::alloc},
                                                            {22, &Writer::free},
                                                            {6, &Writer::resize},
                                                            {6, &Writer::relabel},
+                                                           {5, &Writer::block},
                                                            {10, &Writer::begin},
                                                            {9, &Writer::end},
                                                            {4, &Writer::input},
@@ -64,7 +65,7 @@ class Writer {
                                                            {2, &Writer::mark},
                                                            {2, &Writer::segment}}};
     if (is_irregular_ && random_.chance(0.06)) return act_irregularly();
-    std::uint64_t at = random_.below(107);
+    std::uint64_t at = random_.below(112);
     for (const Weighted& choice : kActions) {
       if (at < choice.weight) return (this->*choice.action)();
       at -= choice.weight;
@@ -130,6 +131,9 @@ class Writer {
   void resize() {
     if (!alive_.empty()) builder_.resize(random_.pick(alive_), size(), place());
   }
+  void block() {
+    if (!alive_.empty()) builder_.block(random_.pick(alive_), size(), place());
+  }
   void relabel() {
     if (!alive_.empty()) builder_.relabel(random_.pick(alive_), any_category(), place());
   }
@@ -163,8 +167,9 @@ class Writer {
   }
 
   void touch(StorageId storage) {
-    switch (random_.below(4)) {
+    switch (random_.below(5)) {
       case 0: return builder_.free(storage, place());
+      case 3: return builder_.block(storage, size(), place());
       case 1: return builder_.resize(storage, size(), place());
       case 2: return builder_.relabel(storage, any_category(), place());
       default: return builder_.input(storage, place());

@@ -38,7 +38,8 @@ std::map<std::string, std::int64_t> slow_owned(const SlowRun& run, Category cate
   for (std::size_t i = 0; i < run.moments.size(); ++i) {
     const Event e = run.tape[i];
     auto one = run.moments[i].alive.find(e.subject);
-    if (!changes_storage(e.kind) || one == run.moments[i].alive.end()) continue;
+    if (!changes_storage(e.kind) || e.kind == Kind::Block) continue;
+    if (one == run.moments[i].alive.end()) continue;
     if (one->second.category != category) continue;
     Owned& owner = owned[e.subject];
     if (e.kind == Kind::Resize) owner.bytes = std::max(owner.bytes, one->second.requested);

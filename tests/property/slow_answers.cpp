@@ -37,7 +37,8 @@ std::int64_t slow_end_of_peak(const SlowRun& run, std::size_t device, std::int64
   auto last = static_cast<std::size_t>(peak_event);
   for (std::size_t i = last + 1; i < run.moments.size(); ++i) {
     const Event e = run.tape[i];
-    const bool is_sized = e.kind == Kind::Alloc || e.kind == Kind::Free || e.kind == Kind::Resize;
+    const bool is_sized = e.kind == Kind::Alloc || e.kind == Kind::Free || e.kind == Kind::Resize ||
+                          e.kind == Kind::Block;
     if (is_sized && (holds(run, i - 1, device, e.subject) || holds(run, i, device, e.subject)))
       break;
     if (!is_in_step(run, static_cast<std::int64_t>(i), step)) break;

@@ -59,6 +59,10 @@ class SlowReplay {
         if (is_alive && e.bytes < 0) ++run_.problems["negative-size"];
         if (is_alive) set_size(e.subject, e.bytes);
         break;
+      case Kind::Block:
+        if (is_alive && e.bytes < 0) ++run_.problems["negative-size"];
+        if (is_alive) set_block(e.subject, e.bytes);
+        break;
       case Kind::Relabel:
         if (is_alive) now_.alive[e.subject].category = e.category;
         if (is_alive && e.scope) now_.alive[e.subject].owner = e.scope;
@@ -66,7 +70,7 @@ class SlowReplay {
       default: break;
     }
     const bool is_use = e.kind == Kind::Resize || e.kind == Kind::Relabel ||
-                        e.kind == Kind::Input || e.kind == Kind::Output;
+                        e.kind == Kind::Block || e.kind == Kind::Input || e.kind == Kind::Output;
     if (is_use && !is_alive) ++run_.problems["dead-storage"];
   }
 
@@ -74,6 +78,13 @@ class SlowReplay {
     SlowStorage& one = now_.alive[storage];
     one.requested = std::max<std::int64_t>(bytes, 0);
     one.allocated = rounded(one.requested, run_.device_name(one.device));
+  }
+
+  // What is not larger than nothing says nothing; a block holds what was requested.
+  void set_block(std::uint32_t storage, std::int64_t bytes) {
+    SlowStorage& one = now_.alive[storage];
+    one.allocated = bytes > 0 ? std::max(bytes, one.requested)
+                              : rounded(one.requested, run_.device_name(one.device));
   }
 
   // The newest open call of this scope and phase; else the newest of this scope.

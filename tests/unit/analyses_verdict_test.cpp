@@ -62,6 +62,31 @@ TEST(Verdict, WorkspacesOnTheTapeAreNoTensors) {
   EXPECT_EQ(answer.max_reserved_bytes, 92 * kMiB);
 }
 
+const std::string kRecorded =
+    "tape 1\nmeta run.kind record\nmeta run.ended script\nmeta gpu.memory_bytes 4000000000\n"
+    "meta gpu.cuda:0.max_allocated_bytes 14680064\nmeta gpu.cuda:0.max_reserved_bytes 23068672\n"
+    "device cuda:0\nalloc a 11000000\nblock a 12582912\nalloc b 2MiB Workspace\n";
+
+TEST(Verdict, ARecordedRunHasWhatTorchCounted) {
+  const VerdictAnswer answer = find_verdict(read_tape_text(kRecorded));
+  EXPECT_EQ(answer.max_allocated_bytes, 14 * kMiB);
+  EXPECT_EQ(answer.max_reserved_bytes, 22 * kMiB);
+  ASSERT_EQ(answer.budget.size(), 5u);
+  EXPECT_EQ(answer.budget[0].bytes, 11'000'000);
+  EXPECT_EQ(answer.budget[1].name, "allocator's rounding");
+  EXPECT_EQ(answer.budget[1].bytes, 12'582'912 - 11'000'000);
+  EXPECT_EQ(answer.budget[2].bytes, 2 * kMiB);
+  EXPECT_EQ(answer.budget[4].bytes, 8 * kMiB);
+  EXPECT_EQ(answer.budget[4].evidence, Evidence::Measured);
+  EXPECT_TRUE(answer.diagnostics.all().empty());
+}
+
+TEST(Verdict, APeakThatTorchDidNotCountIsTold) {
+  const VerdictAnswer answer = find_verdict(read_tape_text(kRecorded + "alloc c 1\n"));
+  EXPECT_NE(answer.diagnostics.find("blocks-unheard"), nullptr);
+  EXPECT_EQ(answer.max_allocated_bytes, 14 * kMiB);
+}
+
 // 60 MiB that are freed are a segment of 60 MiB; 70 MiB do not fit into it, and need another one.
 TEST(Verdict, TheAllocatorsSlackIsWhatItReservesBeyondTheTensors) {
   const std::string lines =

@@ -33,7 +33,8 @@ const std::vector<Row> kRows = {
     {Kind::Relabel, "CS"},  {Kind::ScopeBegin, "B"},  {Kind::ScopeEnd, "B"},
     {Kind::CallBegin, "O"}, {Kind::CallEnd, "O"},     {Kind::Phase, ""},
     {Kind::Step, ""},       {Kind::Mark, ""},         {Kind::Input, "S"},
-    {Kind::Output, "S"},    {Kind::SegmentMap, "MD"}, {Kind::SegmentUnmap, "MD"}};
+    {Kind::Output, "S"},    {Kind::SegmentMap, "MD"}, {Kind::SegmentUnmap, "MD"},
+    {Kind::Block, "CS"}};
 
 std::string facts_of(Kind kind) {
   std::string facts;

@@ -55,6 +55,31 @@ TEST(Ledger, DevicesAreApart) {
   EXPECT_EQ(done.row("cuda:1").allocated, 512);
 }
 
+TEST(Ledger, ABlockIsChargedInPlaceOfWhatItsDeviceRoundsTo) {
+  const Replayed done("device cuda:0\nalloc a 11000000 Activation\nblock a 12582912\nalloc b 1\n");
+  EXPECT_EQ(done.row("cuda:0").allocated, 12582912 + 512);
+  EXPECT_EQ(done.row("cuda:0").requested, 11000001);
+  EXPECT_EQ(bytes_of(done.row("cuda:0"), Category::Activation), 12582912);
+}
+
+TEST(Ledger, ABlockGoesWithItsStorageAndStaysThroughALabel) {
+  const std::string block = "device cuda:0\nalloc a 100 Activation\nblock a 4096\n";
+  const Replayed labelled(block + "relabel a Gradient\n");
+  EXPECT_EQ(bytes_of(labelled.row("cuda:0"), Category::Gradient), 4096);
+  EXPECT_EQ(bytes_of(labelled.row("cuda:0"), Category::Activation), 0);
+  EXPECT_EQ(Replayed(block + "free a\n").row("cuda:0").allocated, 0);
+  EXPECT_EQ(Replayed(block + "free a\nalloc a 100\n").row("cuda:0").allocated, 512);
+  EXPECT_EQ(Replayed(block + "resize a 600\n").row("cuda:0").allocated, 1024);
+}
+
+TEST(Ledger, ABlockThatCannotBeIsMended) {
+  EXPECT_EQ(Replayed("device cuda:0\nalloc a 600\nblock a 100\n").row("cuda:0").allocated, 600);
+  EXPECT_EQ(Replayed("device cuda:0\nalloc a 600\nblock a 0\n").row("cuda:0").allocated, 1024);
+  const Replayed dead("device cuda:0\nalloc a 600\nfree a\nblock a 4096\n");
+  EXPECT_EQ(dead.row("cuda:0").allocated, 0);
+  EXPECT_EQ(dead.ledger.diagnostics().all().at(0).code, "dead-storage");
+}
+
 TEST(Ledger, ADeviceWithoutEventsIsEmpty) {
   const Replayed done("device cpu\nstep\n");
   EXPECT_EQ(done.row("cpu").allocated, 0);

@@ -97,6 +97,8 @@ class Follower:
             self._buckets.start()
             self._copies.start()
         hear_gpus(self._tell_unheard)
+        if not self._as_pytorch and not outputs:
+            self.tracker.adopt_cuda_memory()
 
     def stop(self) -> None:
         self.tracker.stop()

@@ -18,6 +18,7 @@ import tidemark
 from tidemark.hidden_folders import hidden_folders
 from tidemark.optimizer_steps import WantedSteps
 from tidemark.recording.follower import FollowedModule, Follower
+from tidemark.recording.gpu_counts import GpuCounts
 from tidemark.recording.out_of_memory import report_out_of_memory, told_by_gpu
 from tidemark.recording.own_folder import OwnFolder
 from tidemark.recording.telling import warn
@@ -65,6 +66,7 @@ class Tracking:
         self._tracker = _recorder.Tracker(tape=str(self.path), operators=operators, source=source)
         self._follower = Follower(self._tracker, self._meet, as_pytorch=False)
         self.end_after(0)
+        self._counts = GpuCounts()
         self._depth = 0
         self._started = 0.0
         self._tape: tidemark.Tape | None = None
@@ -87,6 +89,7 @@ class Tracking:
             self._started = self._started or time.monotonic()
             write_meta(self._tracker.set_meta, start_facts("record", *place_among_ranks()))
             self._follower.start(outputs=torch._guards.active_fake_mode() is not None)
+            self._counts.start()
         self._depth += 1
         return self
 
@@ -102,7 +105,7 @@ class Tracking:
         self._follower.stop()
         seconds = time.monotonic() - self._started
         known = end_facts(ending, self.steps, self._wanted.optimizers, seconds)
-        known |= real_gpu_facts(self._follower.hears_gpus)
+        known |= real_gpu_facts(self._follower.hears_gpus) | self._counts.stop()
         write_meta(self._tracker.set_meta, known)
         self._close_tape()
         if self._oom == "report" and ran_out:

@@ -76,8 +76,9 @@ Overview find_overview(const Tape& tape, const OverviewOptions& options) {
   std::tie(overview.peak, overview.scopes, overview.timeline) =
       feed(tape, PeakObserver(peak), ScopesObserver(scopes), timeline_observer(tape, timeline));
   if (options.gpu) overview.run.gpu = *options.gpu;
-  overview.verdict = judge(overview.run, overview.peak,
-                           find_allocator_peaks(tape, overview.run, overview.diagnostics));
+  overview.verdict =
+      judge(overview.run, overview.peak,
+            find_torch_counts(tape, overview.run, overview.peak, overview.diagnostics));
   if (overview.verdict) put_first(overview.peak, overview.verdict->device);
   overview.not_covered = find_not_covered(overview.run);
   for (const auto& [key, value] : tape.tables().meta())

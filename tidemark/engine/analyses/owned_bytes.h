@@ -14,7 +14,8 @@ class OwnedBytes {
   explicit OwnedBytes(Category category) : category_(category) {}
 
   void add(const Event& e, const Change& change) {
-    if (change.after.category == category_ && change.after.alive() && changes_storage(e.kind))
+    const bool is_label = changes_storage(e.kind) && e.kind != Kind::Block;
+    if (is_label && change.after.category == category_ && change.after.alive())
       label(e, change.after.bytes);
   }
   // Requested bytes by scope number, for so many scopes.

@@ -81,4 +81,14 @@ RunFacts find_run_facts(const Tape& tape) {
   return run;
 }
 
+std::optional<CountedBytes> counted_on(const Tables& tables, const std::string& device) {
+  const Meta meta(tables);
+  const auto number = [&](const char* what) {
+    return meta.number<std::int64_t>(("gpu." + device + what).c_str());
+  };
+  const auto allocated = number(".max_allocated_bytes"), reserved = number(".max_reserved_bytes");
+  if (!allocated || !reserved) return std::nullopt;
+  return CountedBytes{*allocated, *reserved};
+}
+
 }  // namespace tidemark

@@ -9,6 +9,7 @@
 #include "tidemark/engine/analyses/run_facts.h"
 #include "tidemark/engine/base/error.h"
 #include "tidemark/engine/base/saturating.h"
+#include "tidemark/engine/base/units.h"
 
 namespace tidemark {
 namespace {
@@ -43,21 +44,45 @@ BudgetItem workspaces_of(const RunFacts& run, std::int64_t held) {
 }
 
 std::vector<BudgetItem> budget_of(const RunFacts& run, const DevicePeak& peak,
-                                  std::int64_t reserved) {
+                                  const TorchCounts& counts) {
   const bool is_measured = run.kind == "record";
   const std::int64_t held = peak.categories[static_cast<std::size_t>(Category::Workspace)];
-  std::vector<BudgetItem> items = {{"tensors", peak.allocated_bytes - held,
+  // Blocks that are larger than what was asked for.
+  const std::int64_t rounding = is_measured ? peak.allocated_bytes - peak.requested_bytes : 0;
+  std::vector<BudgetItem> items = {{"tensors", peak.allocated_bytes - held - rounding,
                                     is_measured ? Evidence::Measured : Evidence::Modelled,
-                                    is_measured        ? "the allocator's peak"
+                                    is_measured        ? "what was asked for at the peak"
                                     : run.kind.empty() ? "the peak on the tape"
                                                        : "the peak of this run"}};
+  if (rounding > 0)
+    items.push_back(
+        {"allocator's rounding", rounding, Evidence::Measured, "blocks beyond what was asked for"});
   if (BudgetItem workspaces = workspaces_of(run, held); workspaces.bytes > 0)
     items.push_back(std::move(workspaces));
   items.push_back(
       {"CUDA context", context_bytes(run), Evidence::Assumed, "the most of 35 runs on an H200"});
-  items.push_back({"allocator's slack", std::max<std::int64_t>(reserved - peak.allocated_bytes, 0),
-                   Evidence::Modelled, "reserved beyond the tensors"});
+  items.push_back({"allocator's slack",
+                   std::max<std::int64_t>(counts.reserved_bytes - peak.allocated_bytes, 0),
+                   counts.evidence, "reserved beyond the tensors"});
   return items;
+}
+
+// PyTorch's own counters are the measure of what was heard.
+TorchCountsByDevice counted_by_torch(const Tape& tape, const PeakAnswer& peak,
+                                     Diagnostics& diagnostics) {
+  TorchCountsByDevice counts;
+  for (const DevicePeak& device : peak.devices) {
+    const auto counted = counted_on(tape.tables(), device.device);
+    if (!counted) continue;
+    counts[device.device] = {counted->allocated, counted->reserved, Evidence::Measured};
+    if (counted->allocated != device.allocated_bytes)
+      diagnostics.add("blocks-unheard", Severity::Warning, device.device,
+                      "PyTorch counted " + format_bytes(counted->allocated) +
+                          " at its highest, and the tape has " +
+                          format_bytes(device.allocated_bytes) +
+                          ": births or deaths were not heard");
+  }
+  return counts;
 }
 
 std::string why_nobody_can_tell(const RunFacts& run, const DevicePeak* device) {
@@ -91,20 +116,27 @@ std::int64_t bytes_beside_allocator(const RunFacts& run) {
   return context_bytes(run) + (is_apart ? kMatmulWorkspaceBytes : 0);
 }
 
-AllocatorPeaksByDevice find_allocator_peaks(const Tape& tape, const RunFacts& run,
-                                            Diagnostics& diagnostics) {
-  AllocatorPeaksByDevice peaks;
-  if (run.gpu.memory_bytes <= 0) return peaks;
+TorchCountsByDevice find_torch_counts(const Tape& tape, const RunFacts& run, const PeakAnswer& peak,
+                                      Diagnostics& diagnostics) {
+  if (run.gpu.memory_bytes <= 0) return {};
+  TorchCountsByDevice counts = counted_by_torch(tape, peak, diagnostics);
+  const bool all_counted = std::all_of(
+      peak.devices.begin(), peak.devices.end(),
+      [&](const auto& d) { return !d.device.starts_with("cuda") || counts.contains(d.device); });
+  if (all_counted) return counts;
   AllocatorOptions options;
   options.settings = settings_of(run, diagnostics);
   options.address_bytes = run.gpu.memory_bytes;
   const auto found = feed(tape, AllocatorPeaks(tape.tables(), options));
-  for (const auto& one : found.devices) peaks[device_name(tape.tables(), one.device)] = one.peak;
-  return peaks;
+  for (const auto& one : found.devices)
+    counts.try_emplace(
+        device_name(tape.tables(), one.device),
+        TorchCounts{one.peak.allocated_bytes, one.peak.reserved_peak_bytes, Evidence::Modelled});
+  return counts;
 }
 
 std::optional<VerdictAnswer> judge(const RunFacts& run, const PeakAnswer& peak,
-                                   const AllocatorPeaksByDevice& allocators) {
+                                   const TorchCountsByDevice& counts) {
   if (run.gpu.memory_bytes <= 0) return std::nullopt;
   VerdictAnswer answer;
   answer.gpu = run.gpu;
@@ -112,12 +144,11 @@ std::optional<VerdictAnswer> judge(const RunFacts& run, const PeakAnswer& peak,
   if (device) {
     answer.device = device->device;
     answer.tensor_bytes = device->allocated_bytes;
-    const auto held = allocators.find(device->device);
-    if (held != allocators.end()) {
-      answer.max_allocated_bytes = held->second.allocated_bytes;
-      answer.max_reserved_bytes = held->second.reserved_peak_bytes;
-    }
-    answer.budget = budget_of(run, *device, answer.max_reserved_bytes);
+    const auto found = counts.find(device->device);
+    const TorchCounts counted = found == counts.end() ? TorchCounts{} : found->second;
+    answer.max_allocated_bytes = counted.allocated_bytes;
+    answer.max_reserved_bytes = counted.reserved_bytes;
+    answer.budget = budget_of(run, *device, counted);
     for (const BudgetItem& item : answer.budget)
       answer.budget_bytes = add_saturating(answer.budget_bytes, item.bytes);
   }
@@ -139,7 +170,7 @@ VerdictAnswer find_verdict(const Tape& tape, const VerdictOptions& options) {
   if (options.gpu) run.gpu = *options.gpu;
   const PeakAnswer peak = find_peak(tape);
   Diagnostics notes = peak.diagnostics;
-  std::optional<VerdictAnswer> answer = judge(run, peak, find_allocator_peaks(tape, run, notes));
+  std::optional<VerdictAnswer> answer = judge(run, peak, find_torch_counts(tape, run, peak, notes));
   if (!answer)
     throw Error(ErrorCode::NotFound, "the tape does not say which GPU its run was for", {},
                 "name one, with its memory");

@@ -5,31 +5,41 @@
 #include <vector>
 
 #include "tidemark/engine/base/rounding.h"
+#include "tidemark/engine/base/saturating.h"
 #include "tidemark/engine/tape/storage_states.h"
 #include "tidemark/engine/tape/tables.h"
 
 namespace tidemark {
 
 enum class AccountingRule : std::uint8_t {
-  Rounded,    // to what the device's allocator hands out
+  Rounded,    // the block that the tape tells of, else what the device's allocator rounds to
   Requested,  // the bytes that were asked for
-};  // and the block that a caching allocator hands out: tidemark/engine/replay/block_accounting.h
+};  // and the block that a modelled allocator hands out: tidemark/engine/replay/block_accounting.h
 
 // A storage as a replay sees it; nothing is charged where it is not alive.
 struct ChargedState : StorageState {
   std::int64_t charged = 0;
 };
 
+// What an event does to a storage; empty for events that are not about one.
+struct Change {
+  ChargedState before, after;
+  StorageProblem problem = StorageProblem::None;
+};
+
 class Accounting {
  public:
   // The tables may grow while a run goes on; they must outlive the accounting.
-  Accounting(const Tables& tables, AccountingRule rule) : tables_(&tables), rule_(rule) {}
+  Accounting(const Tables& tables, AccountingRule rule)
+      : tables_(&tables), rule_(rule), follows_blocks_(rule == AccountingRule::Rounded) {}
 
   ChargedState charge(const StorageState& state) {
     if (!state.alive()) return {state};
     if (state.device.value >= units_.size()) [[unlikely]]
       learn_devices();
-    return {state, rounded_up(state.bytes, units_[state.device.value])};
+    const bool is_told = state.spare != StorageState::kUnknownSpare && follows_blocks_;
+    return {state, is_told ? add_saturating(state.bytes, state.spare)
+                           : rounded_up(state.bytes, units_[state.device.value])};
   }
 
  private:
@@ -37,6 +47,7 @@ class Accounting {
 
   const Tables* tables_;
   AccountingRule rule_;
+  bool follows_blocks_;
   std::vector<std::int64_t> units_;  // by device
 };
 

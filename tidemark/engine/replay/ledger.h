@@ -13,12 +13,6 @@
 
 namespace tidemark {
 
-// What an event does to a storage; empty for events that are not about one.
-struct Change {
-  ChargedState before, after;
-  StorageProblem problem = StorageProblem::None;
-};
-
 // What is live on one device. The categories always sum to `allocated`.
 struct LedgerRow {
   CategoryBytes by_category{};  // charged bytes

@@ -36,7 +36,8 @@ class ScopeSpans {
       case Kind::Alloc:
       case Kind::Free:
       case Kind::Resize:
-      case Kind::Relabel: note_change(change, replay); return nullptr;
+      case Kind::Relabel:
+      case Kind::Block: note_change(change, replay); return nullptr;
       case Kind::ScopeBegin: begin(replay); return nullptr;
       case Kind::ScopeEnd: return end(replay.scopes().meant(), replay);
       case Kind::Input:

@@ -98,9 +98,11 @@ void add_budget(Page& page, const VerdictAnswer& answer) {
       {"all", page.bytes(answer.budget_bytes), "", "of " + page.bytes(answer.gpu.memory_bytes)});
   table.draw(page);
   // Where it does not fit, it will not come to that.
+  const bool was_counted = answer.budget.back().evidence == Evidence::Measured;
   if (answer.max_reserved_bytes > 0 && answer.verdict != Verdict::DoesNotFit)
-    page.paragraph("torch.cuda will count " + page.bytes(answer.max_allocated_bytes) +
-                       " allocated and " + page.bytes(answer.max_reserved_bytes) + " reserved.",
+    page.paragraph((was_counted ? "torch.cuda counted " : "torch.cuda will count ") +
+                       page.bytes(answer.max_allocated_bytes) + " allocated and " +
+                       page.bytes(answer.max_reserved_bytes) + " reserved.",
                    2, 2);
 }
 

@@ -102,6 +102,12 @@ void TapeBuilder::relabel(StorageId storage, Category category, const Place& pla
   write(row);
 }
 
+void TapeBuilder::block(StorageId storage, std::int64_t bytes, const Place& place) {
+  Event row = draft(Kind::Block, place, storage.value);
+  row.bytes = bytes;
+  write(row);
+}
+
 void TapeBuilder::input(StorageId storage, const Place& place) {
   write(draft(Kind::Input, place, storage.value));
 }

@@ -44,6 +44,8 @@ class TapeBuilder {
   void free(StorageId storage, const Place& place = {});
   void resize(StorageId storage, std::int64_t bytes, const Place& place = {});
   void relabel(StorageId storage, Category category, const Place& place = {});
+  // The allocator has given it a larger block than its device rounds to.
+  void block(StorageId storage, std::int64_t bytes, const Place& place = {});
   void input(StorageId storage, const Place& place = {});
   void output(StorageId storage, const Place& place = {});
 

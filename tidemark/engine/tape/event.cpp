@@ -8,8 +8,8 @@ namespace tidemark {
 namespace {
 
 constexpr std::array<std::string_view, kKindCount> kNames = {
-    "alloc", "free", "resize", "relabel", "begin",  "end", "call", "return",
-    "phase", "step", "mark",   "input",   "output", "map", "unmap"};
+    "alloc", "free", "resize", "relabel", "begin",  "end", "call",  "return",
+    "phase", "step", "mark",   "input",   "output", "map", "unmap", "block"};
 
 }  // namespace
 

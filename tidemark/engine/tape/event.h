@@ -26,8 +26,9 @@ enum class Kind : std::uint8_t {
   Output,        // a storage comes out of a scope
   SegmentMap,    // the allocator takes memory from the device
   SegmentUnmap,  // and gives it back
+  Block,         // a storage's memory is a block of this size, by its device's allocator
 };
-inline constexpr std::size_t kKindCount = 15;
+inline constexpr std::size_t kKindCount = 16;
 
 std::string_view name_of(Kind kind);
 std::optional<Kind> kind_named(std::string_view name);
@@ -35,9 +36,10 @@ std::optional<Kind> kind_named(std::string_view name);
 // Questions about kinds. Each is asked by name, so that a new kind is thought of here and not at
 // every place that asks.
 
-// The event changes what a storage is: its life, its size or its category.
+// The event changes what a storage is: its life, its size, its block or its category.
 constexpr bool changes_storage(Kind kind) {
-  return kind == Kind::Alloc || kind == Kind::Free || kind == Kind::Resize || kind == Kind::Relabel;
+  return kind == Kind::Alloc || kind == Kind::Free || kind == Kind::Resize ||
+         kind == Kind::Relabel || kind == Kind::Block;
 }
 // The subject is a storage.
 constexpr bool is_about_storage(Kind kind) {
@@ -58,7 +60,7 @@ constexpr bool is_call_edge(Kind kind) { return kind == Kind::CallBegin || kind 
 
 struct Event {
   std::int64_t time_ns = 0;
-  std::int64_t bytes = 0;              // requested bytes
+  std::int64_t bytes = 0;              // requested bytes; those of a block
   std::uint32_t subject = UINT32_MAX;  // a StorageId, a segment's number, or a mark's StringId
   ScopeId scope;                       // the innermost scope, or the one that begins or ends
   StackId stack;                       // the source line

@@ -1,6 +1,7 @@
 // What each storage is right now, and what an event changes about it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "tidemark/engine/base/prefetch.h"
@@ -27,7 +28,11 @@ struct StorageState {
   Category category = Category::Unknown;
   DeviceId device;
   Life life = Life::Unseen;
+  // How much larger its block is than what was asked for, where the tape tells; more than this can
+  // hold is taken for the most that it can.
+  std::uint32_t spare = kUnknownSpare;
 
+  static constexpr std::uint32_t kUnknownSpare = UINT32_MAX;
   bool alive() const { return life == Life::Alive; }
 };
 
@@ -49,6 +54,7 @@ class StorageStates {
       case Kind::Free: free(change); break;
       case Kind::Resize: resize(change, e); break;
       case Kind::Relabel: relabel(change, e); break;
+      case Kind::Block: block(change, e); break;
       default: use(change); break;
     }
     state = change.after;
@@ -85,10 +91,20 @@ class StorageStates {
     change.after.life = StorageState::Life::Dead;
   }
   static void resize(StorageChange& change, const Event& e) {
-    if (use(change)) change.after.bytes = checked_size(change, e.bytes);
+    if (!use(change)) return;
+    change.after.bytes = checked_size(change, e.bytes);
+    change.after.spare = StorageState::kUnknownSpare;  // it is in another block now
   }
   static void relabel(StorageChange& change, const Event& e) {
     if (use(change)) change.after.category = e.category;
+  }
+  // A block has room for what was asked for, whatever the tape says.
+  static void block(StorageChange& change, const Event& e) {
+    if (!use(change)) return;
+    const std::int64_t spare =
+        std::max<std::int64_t>(checked_size(change, e.bytes) - change.after.bytes, 0);
+    change.after.spare =
+        static_cast<std::uint32_t>(std::min<std::int64_t>(spare, StorageState::kUnknownSpare - 1));
   }
   static bool use(StorageChange& change) {
     if (!change.before.alive()) change.problem = StorageProblem::DeadOrUnknown;

@@ -68,7 +68,7 @@ class TextReader {
     Key key;
     void (TextReader::*take)(const Token&);
   };
-  static const std::array<Word, 21> kWords;
+  static const std::array<Word, 22> kWords;
   static const std::array<KeyWord, 11> kKeys;
   // What a row says in place of what would follow.
   struct Columns {
@@ -265,11 +265,13 @@ class TextReader {
     write(row);
   }
   void free() { write(draft_storage(Kind::Free)); }
-  void resize() {
-    Event row = draft_storage(Kind::Resize);
+  void write_size(Kind kind) {
+    Event row = draft_storage(kind);
     row.bytes = line_.bytes(operand(1));
     write(row);
   }
+  void resize() { write_size(Kind::Resize); }
+  void block() { write_size(Kind::Block); }
   void relabel() {
     Event row = draft_storage(Kind::Relabel);
     row.category = line_.category(operand(1));
@@ -335,7 +337,7 @@ const std::array<TextReader::KeyWord, 11> TextReader::kKeys = {{
     {"subject", kSubject, &TextReader::take_subject},
 }};
 
-const std::array<TextReader::Word, 21> TextReader::kWords = {{
+const std::array<TextReader::Word, 22> TextReader::kWords = {{
     {"tape", "tape 1", 1, 1, kNone, &TextReader::tape},
     {"meta", "meta KEY VALUE", 2, 2, kNone, &TextReader::meta},
     {"device", "device NAME", 1, 1, kNone, &TextReader::device},
@@ -347,6 +349,7 @@ const std::array<TextReader::Word, 21> TextReader::kWords = {{
     {"free", "free STORAGE", 1, 1, kPlace | kColumns, &TextReader::free},
     {"resize", "resize STORAGE BYTES", 2, 2, kPlace | kColumns, &TextReader::resize},
     {"relabel", "relabel STORAGE CATEGORY", 2, 2, kPlace | kBytes | kDevice, &TextReader::relabel},
+    {"block", "block STORAGE BYTES", 2, 2, kPlace | kColumns, &TextReader::block},
     {"begin", "begin SCOPE", 1, 1, kOfScope | kAllColumns, &TextReader::begin},
     {"end", "end SCOPE", 1, 1, kOfScope | kAllColumns, &TextReader::end},
     {"call", "call OPERATOR [SIGNATURE]", 1, 2, kOfCall | kAllColumns, &TextReader::call},

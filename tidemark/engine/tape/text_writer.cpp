@@ -135,7 +135,8 @@ class TextWriter {
         out_ += storage + bytes;
         if (e.category != Category::Unknown) out_.append(" ").append(name_of(e.category));
         break;
-      case Kind::Resize: out_ += storage + bytes; break;
+      case Kind::Resize:
+      case Kind::Block: out_ += storage + bytes; break;
       case Kind::Relabel: out_.append(storage).append(" ").append(name_of(e.category)); break;
       case Kind::Free:
       case Kind::Input:
@@ -177,8 +178,8 @@ class TextWriter {
 
   // What a sound tape never needs: columns that say something else than the line does.
   void write_columns(const Event& e, const Event& usual) {
-    const bool has_size =
-        e.kind == Kind::Alloc || e.kind == Kind::Resize || is_about_segment(e.kind);
+    const bool has_size = e.kind == Kind::Alloc || e.kind == Kind::Resize ||
+                          e.kind == Kind::Block || is_about_segment(e.kind);
     const bool has_category = e.kind == Kind::Alloc || e.kind == Kind::Relabel;
     const bool has_subject =
         is_about_storage(e.kind) || is_about_segment(e.kind) || e.kind == Kind::Mark;

@@ -18,6 +18,7 @@ bool is_outside_operators(const Note& note) {
 }  // namespace
 
 void Attribution::take(const Note& note) {
+  if (note.kind == NoteKind::Block) return take_block(note);
   if (!rules_.count_at_birth && is_outside_operators(note)) leave_operators(note.thread);
   switch (note.kind) {
     case NoteKind::Born: return born(note);
@@ -187,6 +188,21 @@ void Attribution::hand_on(Category category, Thread& thread) {
   if (thread.inside.empty()) return;
   Storage& heir = storages_[thread.inside.back()];
   if (heir.category == Category::Unknown) heir.category = category;
+}
+
+// Told by whichever thread asks the allocator next: it says nothing of what that thread does.
+void Attribution::take_block(const Note& note) {
+  const StorageNumber number = index_.find(note.key);
+  if (number == KeyIndex::kNone || !rules_.counts_blocks) return;
+  Storage& storage = storages_[number];
+  const std::int64_t change = note.bytes - storage.bytes;
+  if (change == 0) return;
+  storage.bytes = note.bytes;
+  if (listener_) listener_->blocked(number, note.bytes);
+  if (storage.state != State::Counted) return;
+  row(storage.device).add(scheme_.slot_of(storage.category), change);
+  rise(storage.device);
+  sample((storage.flags & kInBackward) != 0);
 }
 
 void Attribution::output(const Note& note) {

@@ -145,6 +145,7 @@ class Attribution {
   void count_now(StorageNumber number, const Note& note, Category category);
   void died(const Note& note);
   void hand_on(Category category, Thread& thread);
+  void take_block(const Note& note);
   void output(const Note& note);
   void made(const Note& note);
   void resizing(const Note& note);

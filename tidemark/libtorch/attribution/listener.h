@@ -23,6 +23,8 @@ class Listener {
                        Category category) = 0;
   // It may be what it was: then only who owns it is news.
   virtual void relabelled(StorageNumber storage, Category category) = 0;
+  // The allocator has given it a block of so many bytes.
+  virtual void blocked(StorageNumber storage, std::int64_t bytes) = 0;
   virtual void resized(StorageNumber storage, std::int64_t bytes) = 0;
   virtual void freed(StorageNumber storage, std::int64_t time_ns) = 0;
 };

@@ -15,6 +15,7 @@ using ModuleNumber = std::uint32_t;
 enum class NoteKind : std::uint8_t {
   Born,           // a storage was allocated
   Died,           // and freed
+  Block,          // the allocator has given a storage a block of so many bytes
   Output,         // an operator returns this storage, on this device
   Made,           // a storage that no operator made, but a tensor stands on: it counts
   OperatorEnded,  // an operator of the program is done: what it leaves behind counts from now on

@@ -16,6 +16,9 @@ struct Rules {
   // Training steps are told: before the first one, outside of modules, nobody knows what a storage
   // is for. Otherwise all of it is taken for activations, as PyTorch's tracker has it.
   bool knows_steps = false;
+  // A device is charged as its allocator counts: for whole blocks, where these are told. PyTorch's
+  // trackers know tensors alone.
+  bool counts_blocks = false;
 };
 
 }  // namespace tidemark::attribution

@@ -46,6 +46,15 @@ void Run::take_moved(StorageKey old, const Note& note, const Place* place) {
   attribution_.moved(old, note);
 }
 
+void Run::adopt(StorageKey key, std::int64_t bytes, std::int64_t block_bytes, std::uint8_t device) {
+  if (!attribution_.number_of(key)) attribution_.label(key, bytes, device, Category::Unknown);
+  Note block;
+  block.kind = NoteKind::Block;
+  block.key = key;
+  block.bytes = block_bytes;
+  attribution_.take(block);
+}
+
 void Run::name_birth(StorageKey storage, CallId call) {
   const auto number = attribution_.number_of(storage);
   if (tape_ && number) tape_->name_birth(*number, call);

@@ -40,6 +40,9 @@ class Run {
   void take(const Note& note, const Place* place = nullptr);
   // A storage is in other memory now; see Attribution::moved.
   void take_moved(StorageKey old, const Note& note, const Place* place);
+  // A storage that nobody has told of, in a block of the allocator's; of one that is known, the
+  // block.
+  void adopt(StorageKey key, std::int64_t bytes, std::int64_t block_bytes, std::uint8_t device);
   // More is known of the operator that has made this storage, before the end of the operator.
   void name_birth(StorageKey storage, CallId call);
   const std::optional<OutOfMemory>& out_of_memory() const { return out_of_memory_; }

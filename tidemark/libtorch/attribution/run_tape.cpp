@@ -90,7 +90,7 @@ void RunTape::fill_in(Event& row, const Waiting& event) {
   if (event.kind == Kind::Alloc) known = {event.bytes, event.category, device_id(event.device)};
   if (event.kind == Kind::Resize) known.bytes = event.bytes;
   if (event.kind == Kind::Relabel) known.category = event.category;
-  row.bytes = known.bytes;
+  row.bytes = event.kind == Kind::Block ? event.bytes : known.bytes;
   row.category = known.category;
   row.device = known.device;
 }
@@ -164,6 +164,10 @@ void RunTape::name_birth(StorageNumber number, CallId call) {
   Storage& named = storage(number);
   if (!is_waiting(named) || birth_of(named).is_settled) return;
   named.call = birth_of(named).call = call;
+}
+
+void RunTape::blocked(StorageNumber number, std::int64_t bytes) {
+  enqueue({Kind::Block, 0, storage(number).id, bytes});
 }
 
 void RunTape::resized(StorageNumber number, std::int64_t bytes) {

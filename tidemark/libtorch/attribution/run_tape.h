@@ -44,6 +44,7 @@ class RunTape final : public Listener {
   void adopted(StorageNumber storage, std::uint8_t device, std::int64_t bytes,
                Category category) override;
   void relabelled(StorageNumber storage, Category category) override;
+  void blocked(StorageNumber storage, std::int64_t bytes) override;
   void resized(StorageNumber storage, std::int64_t bytes) override;
   void freed(StorageNumber storage, std::int64_t time_ns) override;
 

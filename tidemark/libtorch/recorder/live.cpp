@@ -11,6 +11,7 @@ TrackerOptions options_for(const std::string& tape) {
   options.tape = tape;
   options.rules.recompute_by_grad_mode = true;
   options.rules.count_outside_operators = true;
+  options.rules.counts_blocks = true;
   return options;
 }
 

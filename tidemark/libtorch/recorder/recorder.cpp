@@ -12,6 +12,7 @@
 
 #include "tidemark/engine/base/rounding.h"
 #include "tidemark/libtorch/recorder/allocators.h"
+#include "tidemark/libtorch/recorder/cuda_trace.h"
 
 namespace tidemark::recorder {
 
@@ -51,8 +52,8 @@ void Recorder::make_room() noexcept {
     if (!drain_if_free()) std::this_thread::yield();
 }
 
-void Recorder::note_birth(StorageKey key, std::int64_t bytes, std::uint8_t device,
-                          Caller caller) noexcept {
+void Recorder::note_birth(StorageKey key, std::int64_t bytes, std::uint8_t device, Caller caller,
+                          std::uint8_t more_flags) noexcept {
   ThreadState& thread = this_thread();
   if (thread.is_pretending) return;
   if (awaits_step_.load(std::memory_order_relaxed)) [[unlikely]]
@@ -65,11 +66,14 @@ void Recorder::note_birth(StorageKey key, std::int64_t bytes, std::uint8_t devic
   else thread.outside_news = 2;
   if (torch::autograd::get_current_graph_task_id() != -1) note.flags |= kInBackward;
   if (at::GradMode::is_enabled()) note.flags |= kGradMode;
+  note.flags |= more_flags;
   note.key = key;
   note.bytes = bytes;
   note.device = device;
   push(note, caller);
 }
+
+void Recorder::note(const Note& note, Caller caller) noexcept { push(note, caller); }
 
 // Births tell it where it has changed: it is in no note of their own.
 void Recorder::tell_origin(ThreadState& thread, Caller caller) noexcept {
@@ -210,6 +214,15 @@ void Recorder::drain_all() noexcept {
   }
 }
 
+void Recorder::hear_all() noexcept {
+  drain_all();
+  if (!wants_blocks()) return;
+  look_at_last_blocks({[] { instance().drain_all(); },
+                       [](const Note& note) {
+                         for (NoteTaker* const one : instance().takers_) hand(*one, note);
+                       }});
+}
+
 // Notes are handed on wherever the program frees memory: nothing may come out of it there.
 void Recorder::hand(NoteTaker& taker, const Note& note) noexcept {
   if (taker.has_given_up()) return;
@@ -282,6 +295,7 @@ void Recorder::count(const Wanted& wanted, int change) noexcept {
   if (wanted.outputs) output_starts_ += change;
   if (wanted.times) time_starts_ += change;
   if (wanted.origins) origin_starts_ += change;
+  if (wanted.blocks) block_starts_ += change;
   if (change > 0) ++starts_so_far_;
   times_ = time_starts_ > 0;
 }
@@ -319,6 +333,8 @@ void Recorder::forget_in_child() {
   recording_ = listening_ = wants_sample_ = times_ = false;
   reads_state_ = needs_records_ = awaits_step_ = false;
   starts_ = operator_starts_ = output_starts_ = time_starts_ = origin_starts_ = 0;
+  block_starts_ = 0;
+  forget_last_births();
   for (NoteTaker* const one : takers_) one->is_orphan_ = true;
   takers_.clear();
   ring_.clear();

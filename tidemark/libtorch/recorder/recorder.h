@@ -81,8 +81,9 @@ class Recorder {
   // A caller that holds an allocator's lock says so: the ring is then never emptied here.
   enum Caller : bool { kHoldsNothing, kHoldsLock };
   void note_birth(StorageKey key, std::int64_t bytes, std::uint8_t device,
-                  Caller caller = kHoldsNothing) noexcept;
+                  Caller caller = kHoldsNothing, std::uint8_t more_flags = 0) noexcept;
   void note_death(StorageKey key, Caller caller = kHoldsNothing) noexcept;
+  void note(const Note& note, Caller caller) noexcept;
   void note_output(StorageKey key, std::int64_t bytes, std::uint8_t device) noexcept;
   void note_made(StorageKey key, std::int64_t bytes, std::uint8_t device) noexcept;
   // The operator that ends has made this storage and returns it as this call says.
@@ -103,6 +104,8 @@ class Recorder {
   bool wants_origins() const noexcept { return origin_starts_.load(std::memory_order_relaxed) > 0; }
   // True while somebody hears of deaths.
   bool is_listening() const noexcept { return listening_.load(std::memory_order_relaxed); }
+  // True while somebody counts whole blocks of CUDA's allocator.
+  bool wants_blocks() const noexcept { return block_starts_.load(std::memory_order_relaxed) > 0; }
   bool is_recording() const noexcept { return recording_.load(std::memory_order_relaxed); }
 
   // The next operator on this thread that records gradients is noted as StepBegan, or the next but
@@ -122,6 +125,7 @@ class Recorder {
     bool outputs = false;    // and what they return, on which device
     bool times = false;
     bool origins = false;  // the line and the operator of every birth, and the shape of results
+    bool blocks = false;   // how large the allocator's blocks are
   };
   // Births are followed while at least one start is without its stop. A start that throws is none.
   void start(const Wanted& wanted);
@@ -130,7 +134,7 @@ class Recorder {
   // The recorder's lock, with every note so far handed on. Hold it to talk to a NoteTaker.
   class Quiet {
    public:
-    Quiet() : lock_(instance().lock_) { instance().drain_all(); }
+    Quiet() : lock_(instance().lock_) { instance().hear_all(); }
 
    private:
     std::unique_lock<std::mutex> lock_;
@@ -154,6 +158,7 @@ class Recorder {
   bool push(const Note& note, Caller caller = kHoldsNothing) noexcept;  // false if it is lost
   void drain() noexcept;
   void drain_all() noexcept;
+  void hear_all() noexcept;
   static void hand(NoteTaker& taker, const Note& note) noexcept;
   void count(const Wanted& wanted, int change) noexcept;
   bool drain_if_free() noexcept;
@@ -176,7 +181,7 @@ class Recorder {
   std::vector<NoteTaker*> takers_;
   ForkSafeMutex starts_lock_{LockPlace::Starts};
   int starts_ = 0, operator_starts_ = 0, time_starts_ = 0;
-  std::atomic<int> output_starts_{0}, origin_starts_{0};
+  std::atomic<int> output_starts_{0}, origin_starts_{0}, block_starts_{0};
   std::atomic<std::uint32_t> starts_so_far_{0};
   std::atomic<std::uint64_t> noted_{0};
   ForkSafeMutex devices_lock_{LockPlace::Devices};

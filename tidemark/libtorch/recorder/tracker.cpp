@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "tidemark/libtorch/recorder/cuda_trace.h"
 #include "tidemark/libtorch/recorder/gradients.h"
 
 namespace tidemark::recorder {
@@ -81,7 +82,8 @@ Recorder::Wanted Tracker::wanted() const {
   return {.operators = !options_.rules.count_at_birth,
           .outputs = outputs_,
           .times = !options_.tape.empty(),
-          .origins = options_.origins};
+          .origins = options_.origins,
+          .blocks = options_.rules.counts_blocks};
 }
 
 Attribution& Tracker::attribution_here() {
@@ -262,6 +264,13 @@ void Tracker::capture_out_of_memory(std::int64_t wanted, const std::string& devi
 std::optional<OutOfMemory> Tracker::last_out_of_memory() {
   const Quiet quiet;
   return run_.out_of_memory();
+}
+
+// What is freed meanwhile is in notes that are read afterwards.
+void Tracker::adopt_cuda_memory() {
+  const Quiet quiet;
+  for (const CudaBlock& one : cuda_blocks_in_use())
+    run_.adopt(one.key, one.requested_bytes, one.bytes, one.device);
 }
 
 void Tracker::set_meta(const std::string& key, const std::string& value) {

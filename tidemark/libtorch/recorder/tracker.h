@@ -89,6 +89,8 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
   // Remembers what is alive now: the allocator of this device has just failed.
   void capture_out_of_memory(std::int64_t wanted, const std::string& device);
   std::optional<OutOfMemory> last_out_of_memory();
+  // Makes known what the program has on GPUs already.
+  void adopt_cuda_memory();
   // What the tape says of the run as a whole; nothing where no tape is written.
   void set_meta(const std::string& key, const std::string& value);
   // Makes the tape's file whole, until the next start.

@@ -7,7 +7,8 @@
 #include <c10/core/Device.h>
 
 #include <cstdint>
-#include <string_view>
+
+#include "tidemark/libtorch/attribution/blas_workspaces.h"
 
 namespace tidemark::phantom {
 
@@ -25,9 +26,7 @@ bool has_used_matmul();
 // As torch._C._cuda_clearCublasWorkspaces() does; products to come take new ones.
 void drop_matmul_workspaces();
 
-// What a handle keeps on a stream, by the compute capability and CUBLAS_WORKSPACE_CONFIG or
-// CUBLASLT_WORKSPACE_SIZE; an empty text for one that is not set or that says nothing.
-std::int64_t blas_workspace_bytes(int capability_major, std::string_view setting);
-std::int64_t blas_lt_workspace_bytes(std::string_view setting);
+using attribution::blas_lt_workspace_bytes;
+using attribution::blas_workspace_bytes;
 
 }  // namespace tidemark::phantom
