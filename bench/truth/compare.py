@@ -23,7 +23,7 @@ from accuracy_page import markdown, write_between
 from boundaries import told_in
 from comparison import compared
 from comparison_table import table
-from run_list import chosen, script_of
+from run_list import add_choice, chosen, script_of
 from tolerances import needless, verdict_on
 
 BOUNDARIES = str(Path(__file__).resolve().parent / "boundaries.py")
@@ -45,7 +45,7 @@ def estimated(name: str, gpu: str, calibration: str) -> dict[str, Any]:
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--real", type=Path, help="what measure.py wrote")
-    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these runs alone")
+    add_choice(parser)
     parser.add_argument("--out", type=Path, help="the comparison as JSON")
     parser.add_argument("--page", type=Path, help="a page whose table is replaced; with --real")
     parser.add_argument("--check", action="store_true", help="fail where a run is outside of tolerances.py")
@@ -61,7 +61,7 @@ def parse() -> argparse.Namespace:
 
 def main() -> int:
     arguments = parse()
-    names = chosen(arguments.only)
+    names = chosen(arguments)
     golden = json.loads(arguments.real.read_text(encoding="utf-8")) if arguments.real else {"runs": {}}
     with ThreadPoolExecutor(arguments.jobs) as pool:
         estimates = pool.map(lambda name: estimated(name, arguments.gpu, arguments.calibration), names)
