@@ -109,6 +109,8 @@ constexpr std::array kScratchRules = {
     ScratchEntry{"aten::native_layer_norm", &beside_results<&scratch_of_layer_norm>},
     ScratchEntry{"aten::native_layer_norm_backward",
                  &beside_results<&scratch_of_layer_norm_gradient>},
+    ScratchEntry{"aten::_fused_rms_norm", &beside_results<&scratch_of_layer_norm>},
+    ScratchEntry{"aten::_fused_rms_norm_backward", &beside_results<&scratch_of_rms_norm_gradient>},
     ScratchEntry{"aten::native_group_norm", &beside_results<&scratch_of_group_norm>},
     ScratchEntry{"aten::native_group_norm_backward",
                  &beside_results<&scratch_of_group_norm_gradient>},

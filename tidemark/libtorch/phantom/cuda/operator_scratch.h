@@ -28,6 +28,7 @@ std::int64_t scratch_of_efficient_attention_gradient(const CallFrame& frame);
 
 std::int64_t scratch_of_layer_norm(const CallFrame& frame);
 std::int64_t scratch_of_layer_norm_gradient(const CallFrame& frame);
+std::int64_t scratch_of_rms_norm_gradient(const CallFrame& frame);
 std::int64_t scratch_of_group_norm(const CallFrame& frame);
 std::int64_t scratch_of_group_norm_gradient(const CallFrame& frame);
 std::int64_t scratch_of_batch_norm(const CallFrame& frame);
