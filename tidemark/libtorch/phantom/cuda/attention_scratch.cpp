@@ -23,12 +23,20 @@ bool lies_by_position(const at::Tensor& tensor) {
 
 }  // namespace
 
-// A gradient of the queries in floats, and a number for each query.
+// A gradient of the queries in floats, and a number for each query. Where several heads of queries
+// share a head of keys, each of them has gradients of keys and values of its own, to be added.
 std::int64_t scratch_of_cudnn_attention_gradient(const CallFrame& frame) {
   const at::Tensor& query = frame.arg(1).toTensor();
-  if (query.dim() != 4) return 0;
+  const at::Tensor& key = frame.arg(2).toTensor();
+  const at::Tensor& value = frame.arg(3).toTensor();
+  if (query.dim() != 4 || key.dim() != 4 || value.dim() != 4) return 0;
   constexpr std::int64_t kCounters = 512;
-  return in_blocks(heads_of(query) * query.size(2) * (query.size(3) + 1) * kFloat) + kCounters;
+  const std::int64_t heads = heads_of(query), item = static_cast<std::int64_t>(query.itemsize());
+  const std::int64_t shared = query.size(1) == key.size(1)
+                                  ? 0
+                                  : in_blocks(heads * key.size(2) * key.size(3) * item) +
+                                        in_blocks(heads * key.size(2) * value.size(3) * item);
+  return in_blocks(heads * query.size(2) * (query.size(3) + 1) * kFloat) + shared + kCounters;
 }
 
 // In floats, each block of 64 queries by 64 columns is summed by several that wait for each other.
