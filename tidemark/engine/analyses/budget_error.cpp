@@ -6,17 +6,18 @@
 namespace tidemark {
 namespace {
 
-// What training runs reserved on an H200 was at most so many percent more or less than estimated
-// (docs/accuracy.md): with calls that were measured on that GPU, and by rules alone.
+// What training runs reserved on an H200 was at most so many percent more or less than estimated,
+// with calls that were measured there or without (docs/accuracy.md). With other kernels it is
+// more, and nobody has measured how much.
 constexpr std::int64_t kMeasuredCallsPercent = 15, kRulesPercent = 20;
-// Contexts were 641 to 771 MiB on one GPU. On others, and of NCCL, nobody has measured any.
-constexpr std::int64_t kSameGpuPercent = 17, kOtherGpuPercent = 50;
+// Contexts were 641 to 771 MiB on that GPU. Of other assumptions half may be wrong.
+constexpr std::int64_t kContextPercent = 17, kAssumedPercent = 50;
 
 std::int64_t percent_of(const BudgetItem& item, bool is_calibrated) {
   switch (item.evidence) {
     case Evidence::Measured: return 0;
     case Evidence::Modelled: return is_calibrated ? kMeasuredCallsPercent : kRulesPercent;
-    default: return is_calibrated ? kSameGpuPercent : kOtherGpuPercent;
+    default: return is_calibrated && item.name == kContextPart ? kContextPercent : kAssumedPercent;
   }
 }
 

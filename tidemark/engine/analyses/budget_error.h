@@ -8,6 +8,8 @@
 
 namespace tidemark {
 
+inline constexpr const char* kContextPart = "CUDA context";
+
 // The sum of what each part may be off: nothing where it was measured; where it was modelled, the
 // worst that estimates were seen to be beside a real GPU; where it was assumed, what its reason
 // says.

@@ -59,7 +59,7 @@ std::vector<BudgetItem> budget_of(const RunFacts& run, const DevicePeak& peak,
   if (BudgetItem workspaces = workspaces_of(run, held); workspaces.bytes > 0)
     items.push_back(std::move(workspaces));
   items.push_back(
-      {"CUDA context", context_bytes(run), Evidence::Assumed, "the most of 35 runs on an H200"});
+      {kContextPart, context_bytes(run), Evidence::Assumed, "the most of 35 runs on an H200"});
   if (run.nccl_groups > 0)
     items.push_back({"NCCL buffers", multiply_saturating(run.nccl_groups, kNcclGroupBytes),
                      Evidence::Assumed, "16 channels for each group of ranks"});
