@@ -2,6 +2,8 @@
 
     python bench/truth/compare.py --real tests/golden/gpu/h200-torch2.11.json [--only NAME ...] [--check]
     python bench/truth/compare.py --real tests/golden/gpu/h200-torch2.11.json --page docs/accuracy.md
+    python bench/truth/compare.py --real tests/golden/gpu/h200-torch2.11-held-out.json --list held_out \
+        --calibration none --page docs/accuracy.md
 
 Without `--real` the estimates alone are shown. Peaks of allocated and of requested bytes are what torch.cuda
 tells in both runs; reserved bytes are compared with the budget less the CUDA context, and what the device has
@@ -19,11 +21,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from accuracy_page import markdown, write_between
+from accuracy_page import markdown, marks_of, sentences, write_between
 from boundaries import told_in
 from comparison import compared
 from comparison_table import table
-from run_list import chosen, script_of
+from run_list import RUNS, add_choice, chosen, script_of
 from tolerances import needless, verdict_on
 
 BOUNDARIES = str(Path(__file__).resolve().parent / "boundaries.py")
@@ -45,7 +47,7 @@ def estimated(name: str, gpu: str, calibration: str) -> dict[str, Any]:
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--real", type=Path, help="what measure.py wrote")
-    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these runs alone")
+    add_choice(parser)
     parser.add_argument("--out", type=Path, help="the comparison as JSON")
     parser.add_argument("--page", type=Path, help="a page whose table is replaced; with --real")
     parser.add_argument("--check", action="store_true", help="fail where a run is outside of tolerances.py")
@@ -61,7 +63,7 @@ def parse() -> argparse.Namespace:
 
 def main() -> int:
     arguments = parse()
-    names = chosen(arguments.only)
+    names = chosen(arguments)
     golden = json.loads(arguments.real.read_text(encoding="utf-8")) if arguments.real else {"runs": {}}
     with ThreadPoolExecutor(arguments.jobs) as pool:
         estimates = pool.map(lambda name: estimated(name, arguments.gpu, arguments.calibration), names)
@@ -71,7 +73,9 @@ def main() -> int:
         facts = {"real": golden.get("machine"), "gpu": arguments.gpu, "rows": rows}
         arguments.out.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
     if arguments.page:
-        write_between(arguments.page, markdown(rows, golden["machine"]))
+        by_rules = arguments.list == RUNS and arguments.calibration == "none"
+        told = markdown(rows, golden["machine"]) + ("" if by_rules else sentences(rows))
+        write_between(arguments.page, marks_of(arguments.list, arguments.calibration), told)
     outside = verdict_on(rows) if arguments.check else ""
     if arguments.check:
         print("", *(f"{name}: inside, its entry in tolerances.py can go" for name in needless(rows)), outside, sep="\n")

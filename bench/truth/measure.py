@@ -1,6 +1,6 @@
 """Measures the runs on a real GPU, each in a process of its own, into one file.
 
-    python bench/truth/measure.py --out tests/golden/gpu/h200-torch2.11.json [--only NAME ...] [--jobs N]
+    python bench/truth/measure.py --out tests/golden/gpu/h200-torch2.11.json [--list LIST] [--only NAME ...] [--jobs N]
 
 The file is written after every run; runs that it has already are kept unless they are measured again.
 With more than one job at a time nobody can say whose the device's memory in use is: it is left out.
@@ -19,7 +19,7 @@ from threading import Lock
 from typing import Any
 
 from boundaries import told_in
-from run_list import chosen, script_of
+from run_list import add_choice, chosen, script_of
 
 BOUNDARIES = str(Path(__file__).resolve().parent / "boundaries.py")
 OF_THE_DEVICE = ("in_use_at_end", "context")
@@ -93,7 +93,7 @@ def measure(name: str, golden: GoldenFile, driver: str, arguments: argparse.Name
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, required=True, help="the file to write, or to add to")
-    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these runs alone")
+    add_choice(parser)
     parser.add_argument("--jobs", type=int, default=1, help="runs at a time, 1 by default")
     parser.add_argument("--limit", type=float, default=120.0, help="seconds a run may take, 120 by default")
     return parser.parse_args()
@@ -101,7 +101,7 @@ def parse() -> argparse.Namespace:
 
 def main() -> int:
     arguments = parse()
-    names, golden, driver = chosen(arguments.only), GoldenFile(arguments.out), asked_driver("driver_version")
+    names, golden, driver = chosen(arguments), GoldenFile(arguments.out), asked_driver("driver_version")
     with ThreadPoolExecutor(arguments.jobs) as pool:
         went = list(pool.map(lambda name: measure(name, golden, driver, arguments), names))
     print(f"{sum(went)} of {len(names)} measured", flush=True)

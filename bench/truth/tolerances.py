@@ -32,8 +32,6 @@ _TIES_MIB = {
 
 KNOWN: dict[str, Miss] = {
     **{name: Miss(TIES, boundary_mib=mib) for name, mib in _TIES_MIB.items()},
-    "state_space_bf16": Miss("a CPU build of torch takes nn.RMSNorm apart, a CUDA build has one kernel for it",
-                             allocated_percent=6.8, requested_percent=6.8, boundary_mib=312.0),
 }
 
 

@@ -16,6 +16,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 TRUTH = ROOT / "bench" / "truth"
 GOLDEN = ROOT / "tests" / "golden" / "gpu" / "h200-torch2.11.json"
+HELD_OUT = GOLDEN.with_name("h200-torch2.11-held-out.json")
 REAL = json.loads(GOLDEN.read_text(encoding="utf-8"))
 MIB = 2**20
 
@@ -35,10 +36,26 @@ def compared(name: str, out: Path) -> tuple[int, str, dict[str, Any]]:
     return done.returncode, done.stdout, row
 
 
-def test_every_run_was_measured() -> None:
-    scripts = {path.stem for path in (TRUTH / "runs").glob("*.py")}
-    assert set(REAL["runs"]) == scripts
-    assert {"gpu", "driver", "torch", "cudnn"} <= set(REAL["machine"])
+@pytest.mark.parametrize(("folder", "golden"), [("runs", GOLDEN), ("held_out", HELD_OUT)])
+def test_every_run_was_measured(folder: str, golden: Path) -> None:
+    scripts = {path.stem for path in (TRUTH / folder).glob("*.py")}
+    real = json.loads(golden.read_text(encoding="utf-8"))
+    assert set(real["runs"]) == scripts
+    assert {"gpu", "driver", "torch", "cudnn"} <= set(real["machine"])
+
+
+@pytest.mark.usefixtures("library_workspaces")
+def test_a_held_out_run_peaks_where_a_real_gpu_does(tmp_path: Path) -> None:
+    """By rules alone, of a script that no rule has seen."""
+    name, out = "seq2seq_rmsnorm_gqa", tmp_path / "row.json"
+    done = subprocess.run(
+        [sys.executable, str(TRUTH / "compare.py"), "--real", str(HELD_OUT), "--list", "held_out", "--only", name,
+         "--calibration", "none", "--check", "--out", str(out)],
+        capture_output=True, text=True, timeout=300, check=False)
+    assert out.exists(), done.stderr
+    (row,) = json.loads(out.read_text(encoding="utf-8"))["rows"]
+    assert row["allocated"]["error_percent"] == pytest.approx(0.0, abs=1.0)
+    assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.usefixtures("library_workspaces")

@@ -38,6 +38,30 @@ TEST(Verdict, FitsWhereTheWholeBudgetFits) {
   EXPECT_EQ(answer.budget_bytes, 5'643 * kMiB);
 }
 
+// Tensors 15 % where calls were measured on that very GPU, else 20 %; the context 17 % and 50 %.
+TEST(Verdict, TheBudgetSaysHowFarItMayBeOff) {
+  const auto error_of = [](const std::string& more) {
+    return find_verdict(run_of(5'000, "meta run.ended script\n" + more)).budget_error_bytes;
+  };
+  const auto percent = [](std::int64_t mib, std::int64_t share) {
+    return mib * kMiB / 100 * share;
+  };
+  EXPECT_EQ(error_of("meta run.calibrated_on Small\n"), percent(5'000, 15) + percent(643, 17));
+  EXPECT_EQ(error_of("meta run.calibrated_on Other\n"), percent(5'000, 20) + percent(643, 50));
+  EXPECT_EQ(error_of(""), percent(5'000, 20) + percent(643, 50));
+}
+
+// 16 channels of 4 MiB, 4800 KiB and half a MiB are 147 MiB.
+TEST(Verdict, EachGroupOfNcclHasBuffers) {
+  const VerdictAnswer answer =
+      find_verdict(run_of(5'000, "meta run.ended script\nmeta run.nccl_groups 3\n"));
+  ASSERT_EQ(answer.budget.size(), 4u);
+  EXPECT_EQ(answer.budget[2].name, "NCCL buffers");
+  EXPECT_EQ(answer.budget[2].bytes, 3 * 147 * kMiB);
+  EXPECT_EQ(answer.budget[2].evidence, Evidence::Assumed);
+  EXPECT_EQ(answer.budget_bytes, (5'643 + 3 * 147) * kMiB);
+}
+
 TEST(Verdict, AMatrixProductBringsWorkspaces) {
   const VerdictAnswer answer =
       find_verdict(run_of(5'000, "meta run.ended steps\nmeta used.matmul yes\n"));

@@ -253,6 +253,7 @@ Overview small_overview() {
                                  .max_allocated_bytes = 8,
                                  .max_reserved_bytes = 9,
                                  .budget_bytes = 9,
+                                 .budget_error_bytes = 2,
                                  .budget = {{"tensors", 9, Evidence::Modelled, "the peak"}},
                                  .is_partial = true};
   answer.run = {.kind = "estimate",
@@ -289,6 +290,7 @@ TEST(JsonReport, TheOverviewHoldsTheThreeAnswersAndTheDiagnosticsOnce) {
     "max_allocated_bytes": 8,
     "max_reserved_bytes": 9,
     "budget_bytes": 9,
+    "budget_error_bytes": 2,
     "uncompiled": false,
     "partial": true,
     "rank": 0,

@@ -15,6 +15,7 @@ SHIPPED = Path(__file__).parent / "h200.json"
 @dataclass(frozen=True)
 class Choice:
     calls: list[tuple[str, str, int]] = field(default_factory=list)
+    gpu: str = ""  # where they were measured
     note: str = ""  # what the report says of it; empty where there is nothing to say
 
 
@@ -29,4 +30,5 @@ def choose_calibration(named: str, gpu: Gpu) -> Choice:
     if calibration.capability.split(".")[0] != str(gpu.major):
         return Choice(note=f"what operators take inside goes by rules that were measured on an "
                            f"{calibration.gpu}; {gpu.name} has other kernels")
-    return Choice([(op, signature, taken) for (op, signature), taken in calibration.calls.items()])
+    return Choice([(op, signature, taken) for (op, signature), taken in calibration.calls.items()],
+                  calibration.gpu)

@@ -31,6 +31,20 @@ class NcclStandIn:
             self.config = type("Config", (), {})()
 
 
+class NcclGroups:
+    """Counts the groups for which NCCL would make a communicator, with buffers of its own."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._first = ""  # the backend of the first group is that of those that name none
+
+    def tell(self, backend: Any, size: int) -> None:
+        self._first = self._first or str(backend or "nccl")
+        if size > 1 and "nccl" in str(backend or self._first):
+            self._count += 1
+            library().set_meta("run.nccl_groups", str(self._count))
+
+
 def patch_distributed(patches: Patches) -> None:
     import torch.distributed as dist
 
@@ -39,6 +53,7 @@ def patch_distributed(patches: Patches) -> None:
     import torch.testing._internal.distributed.fake_pg  # noqa: F401: it registers the backend
 
     init, new_group, store = dist.init_process_group, dist.new_group, make_own_store()
+    communicators = NcclGroups()
 
     def init_process_group(backend: Any = None, *args: Any, **kwargs: Any) -> None:
         told = inspect.signature(init).bind(backend, *args, **kwargs).arguments
@@ -46,15 +61,18 @@ def patch_distributed(patches: Patches) -> None:
         rank, world_size = place_in_world(told)
         init("fake", store=store, rank=rank, world_size=world_size, **kept)
         tell_world(rank, world_size)
+        communicators.tell(backend, world_size)
         assert dist.group.WORLD is not None
         library().answer_collectives(dist.group.WORLD.group_name)
 
     def make_group(*args: Any, **kwargs: Any) -> Any:
+        backend = kwargs.get("backend")
         kwargs["backend"] = "fake"
         kwargs.pop("pg_options", None)  # of the backend that it is not
         group = new_group(*args, **kwargs)
         if isinstance(group, dist.ProcessGroup):  # not where this rank is no member
             library().answer_collectives(group.group_name)
+            communicators.tell(backend, group.size())
         return group
 
     answers = {

@@ -101,6 +101,8 @@ def run_here(options: EstimateOptions, program: Callable[[], None] | None, folde
     from tidemark.estimation.steps import OptimizerSteps
 
     write_meta(library().set_meta, known_before(options))
+    if choice.gpu and options.cuda_choices:
+        library().set_meta("run.calibrated_on", choice.gpu)
     progress = Progress(options.steps, options.quiet)
     modules = ModuleCalls()
     steps = OptimizerSteps(options.steps, options.further, progress.step, modules.label_copies)

@@ -73,6 +73,8 @@ RunFacts find_run_facts(const Tape& tape) {
   run.world_size = meta.count("run.world_size", 1);
   run.ranks_alike = meta.text("run.ranks_alike");
   run.gpu = {meta.text("gpu.name"), meta.count("gpu.memory_bytes"), meta.text("gpu.capability")};
+  run.calibrated_on = meta.text("run.calibrated_on");
+  run.nccl_groups = meta.count("run.nccl_groups");
   run.used_matmul = meta.text("used.matmul") == "yes";
   run.is_uncompiled = meta.text("used.compile") == "yes";
   run.further_seconds = meta.number<double>("run.further_seconds").value_or(0);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tidemark/engine/analyses/allocator_peaks.h"
+#include "tidemark/engine/analyses/budget_error.h"
 #include "tidemark/engine/analyses/naming.h"
 #include "tidemark/engine/analyses/peak.h"
 #include "tidemark/engine/analyses/run_facts.h"
@@ -22,6 +23,10 @@ constexpr std::int64_t kMatmulWorkspaceBytes = 65 * kMiB;
 
 // CUDA's context and the libraries that were loaded; cuBLAS is one of the larger ones.
 std::int64_t context_bytes(const RunFacts& run) { return (run.used_matmul ? 771 : 643) * kMiB; }
+
+// A communicator has buffers of three protocols in each channel: 4 MiB (Simple), 4.7 MiB (LL128)
+// and half a MiB (LL), by NCCL's defaults; of channels there are taken to be 16.
+constexpr std::int64_t kNcclGroupBytes = 16 * (4096 + 4800 + 512) * 1024;
 
 // The GPU whose tensors rise highest; none where no GPU was touched.
 const DevicePeak* deciding_device(const PeakAnswer& peak) {
@@ -60,7 +65,10 @@ std::vector<BudgetItem> budget_of(const RunFacts& run, const DevicePeak& peak,
   if (BudgetItem workspaces = workspaces_of(run, held); workspaces.bytes > 0)
     items.push_back(std::move(workspaces));
   items.push_back(
-      {"CUDA context", context_bytes(run), Evidence::Assumed, "the most of 35 runs on an H200"});
+      {kContextPart, context_bytes(run), Evidence::Assumed, "the most of 35 runs on an H200"});
+  if (run.nccl_groups > 0)
+    items.push_back({"NCCL buffers", multiply_saturating(run.nccl_groups, kNcclGroupBytes),
+                     Evidence::Assumed, "16 channels for each group of ranks"});
   items.push_back({"allocator's slack",
                    std::max<std::int64_t>(counts.reserved_bytes - peak.allocated_bytes, 0),
                    counts.evidence, "reserved beyond the tensors"});
@@ -151,6 +159,7 @@ std::optional<VerdictAnswer> judge(const RunFacts& run, const PeakAnswer& peak,
     answer.budget = budget_of(run, *device, counted);
     for (const BudgetItem& item : answer.budget)
       answer.budget_bytes = add_saturating(answer.budget_bytes, item.bytes);
+    answer.budget_error_bytes = budget_error(run, answer.budget);
   }
   answer.is_uncompiled = run.is_uncompiled;
   answer.is_partial = run.end == RunEnd::Steps;

@@ -49,8 +49,10 @@ struct RunFacts {
   std::int64_t rank = 0, world_size = 1;
   std::string ranks_alike;  // ranks whose shards are of the same sizes: "0-1016"; empty if unknown
   GpuFacts gpu;
-  bool used_matmul = false;    // so cuBLAS took its workspaces
-  bool is_uncompiled = false;  // torch.compile was left out: what it was given ran eagerly
+  std::string calibrated_on;     // the GPU whose measured calls were used; empty for rules alone
+  std::int64_t nccl_groups = 0;  // of more than one rank
+  bool used_matmul = false;      // so cuBLAS took its workspaces
+  bool is_uncompiled = false;    // torch.compile was left out: what it was given ran eagerly
   // Of a run that was ended after its steps: how long it was let run on, and what it then raised.
   double further_seconds = 0;
   std::string later_failure;

@@ -43,6 +43,7 @@ struct VerdictAnswer {
   // What torch.cuda's counters of the peak will say, by the model of its allocator.
   std::int64_t max_allocated_bytes = 0, max_reserved_bytes = 0;
   std::int64_t budget_bytes = 0;          // the sum of the items
+  std::int64_t budget_error_bytes = 0;    // it may be off by so much, either way
   std::vector<BudgetItem> budget;         // empty where no device was touched
   bool is_uncompiled = false;             // torch.compile was left out, and may lower the peak
   bool is_partial = false;                // the run was ended before the script's own end

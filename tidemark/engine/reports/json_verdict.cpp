@@ -40,6 +40,7 @@ void write_answer(JsonWriter& json, const VerdictAnswer& answer) {
   json.member("max_allocated_bytes", answer.max_allocated_bytes);
   json.member("max_reserved_bytes", answer.max_reserved_bytes);
   json.member("budget_bytes", answer.budget_bytes);
+  json.member("budget_error_bytes", answer.budget_error_bytes);
   json.key("uncompiled");
   json.boolean(answer.is_uncompiled);
   json.key("partial");

@@ -24,6 +24,7 @@ constexpr std::int64_t kTile = 128, kNarrowTile = 64;  // of a matrix product, i
 constexpr std::int64_t kSmallMap = 64;                 // positions: the largest seen is 7 × 7
 constexpr std::int64_t kLargeMap = 784;                // 28 × 28
 constexpr std::int64_t kLargePatch = 8;
+constexpr std::int64_t kSmallKernel = 25;  // taps: 4 × 4 were seen to be small, 7 × 7 are not
 
 std::int64_t divided_up(std::int64_t n, std::int64_t by) { return (n + by - 1) / by; }
 
@@ -99,7 +100,7 @@ std::int64_t of_images(const Call& call) {
   const std::int64_t channels = rounded_up(c.inputs, 4);
   const std::int64_t padded = call.x_of(channels) + call.w_of(channels, c.outputs);
   const std::int64_t planes = c.channels_last ? 0 : call.y;
-  const bool has_large_kernel = c.taps > 9, is_cut = c.stride >= c.kernel;
+  const bool has_large_kernel = c.taps > kSmallKernel, is_cut = c.stride >= c.kernel;
   if (is_cut && call.part != ConvolutionPart::InputGradient)
     return of_patches(call, padded, planes);
   if (call.half) {
@@ -117,8 +118,35 @@ std::int64_t of_images(const Call& call) {
   return c.stride > 1 ? call.x + call.w + call.y : padded;
 }
 
+std::int64_t of_tensor_cores(const Call& call) {
+  const Convolution& c = call.c;
+  const std::int64_t multiple = c.groups > 1 ? 1 : call.half ? 8 : 4;
+  const std::int64_t inputs = rounded_up(c.inputs, multiple);
+  const std::int64_t outputs = rounded_up(c.outputs, multiple);
+  const bool is_narrow =
+      call.is_of_weights() && !call.half && c.groups > 1 && call.group_inputs <= 32;
+  const bool copies = !c.channels_last || is_narrow;
+  const bool pads_inputs = inputs != c.inputs, pads_outputs = outputs != c.outputs;
+  std::int64_t bytes = split_sum(call);
+  if (copies || pads_inputs) bytes += call.x_of(inputs);
+  if (copies || pads_outputs) bytes += call.y_of(outputs);
+  // A kernel of one tap lies the same both ways.
+  if ((!c.channels_last && c.taps > 1) || pads_inputs || pads_outputs)
+    bytes += call.w_of(inputs, outputs);
+  return bytes;
+}
+
+// One product for each image keeps few processors busy, and each for long: the sum over all
+// positions is split between all of them instead.
+bool are_few_and_long(const Call& call) {
+  constexpr std::int64_t kLong = 10000, kFew = 16;  // positions; one in so many processors
+  const std::int64_t tiles = divided_up(call.c.outputs, kTile) * divided_up(call.c.inputs, kTile);
+  return call.c.output_positions >= kLong && kFew * call.c.batch * tiles < call.c.multiprocessors;
+}
+
 // A kernel of one tap over planes is a matrix product of each image as it lies.
 std::int64_t of_products(const Call& call) {
+  if (call.is_of_weights() && are_few_and_long(call)) return of_tensor_cores(call);
   const std::int64_t copies = call.x + call.y;
   if (call.is_of_weights()) return std::min(call.c.batch * call.w_floats, copies + split_sum(call));
   const std::int64_t positions = call.c.input_positions;
@@ -177,28 +205,19 @@ std::optional<std::int64_t> of_float_forward(const Call& call) {
   return c.inputs <= 64 && c.outputs > c.inputs ? std::optional(call.x + call.w) : std::nullopt;
 }
 
-std::optional<std::int64_t> of_float(const Call& call) {
-  if (call.half || call.c.groups > 1 || call.c.taps != 9) return std::nullopt;
-  if (call.is_forward()) return of_float_forward(call);
-  return call.is_of_weights() ? of_float_weights(call) : std::nullopt;
+// A stride over one tap: what is written needs no copy, unless many inputs are read.
+bool skips_positions(const Call& call) {
+  const Convolution& c = call.c;
+  return call.is_forward() && c.taps == 1 && c.stride > 1 && !c.channels_last &&
+         c.inputs <= 2 * kTile;
 }
 
-std::int64_t of_tensor_cores(const Call& call) {
-  const Convolution& c = call.c;
-  const std::int64_t multiple = c.groups > 1 ? 1 : call.half ? 8 : 4;
-  const std::int64_t inputs = rounded_up(c.inputs, multiple);
-  const std::int64_t outputs = rounded_up(c.outputs, multiple);
-  const bool is_narrow =
-      call.is_of_weights() && !call.half && c.groups > 1 && call.group_inputs <= 32;
-  const bool copies = !c.channels_last || is_narrow;
-  const bool pads_inputs = inputs != c.inputs, pads_outputs = outputs != c.outputs;
-  std::int64_t bytes = split_sum(call);
-  if (copies || pads_inputs) bytes += call.x_of(inputs);
-  if (copies || pads_outputs) bytes += call.y_of(outputs);
-  // A kernel of one tap lies the same both ways.
-  if ((!c.channels_last && c.taps > 1) || pads_inputs || pads_outputs)
-    bytes += call.w_of(inputs, outputs);
-  return bytes;
+std::optional<std::int64_t> of_float(const Call& call) {
+  if (call.half || call.c.groups > 1) return std::nullopt;
+  if (skips_positions(call)) return call.x + call.w;
+  if (call.c.taps != 9) return std::nullopt;
+  if (call.is_forward()) return of_float_forward(call);
+  return call.is_of_weights() ? of_float_weights(call) : std::nullopt;
 }
 
 }  // namespace

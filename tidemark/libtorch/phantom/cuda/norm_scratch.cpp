@@ -25,6 +25,15 @@ std::int64_t scratch_of_weight_gradients(const at::Tensor& input, std::int64_t l
          scratch_of_adding_rows(blocks, length, input);
 }
 
+// Gradient, input and the shape of a row come first in both kinds of norms.
+std::int64_t scratch_of_row_norm_gradient(const CallFrame& frame, std::int64_t gradients) {
+  const at::Tensor& input = frame.arg(1).toTensor();
+  std::int64_t length = 1;
+  for (const std::int64_t side : frame.arg(2).toIntList()) length *= side;
+  return bytes_to_straighten(frame.arg(0).toTensor()) + bytes_to_straighten(input) +
+         scratch_of_weight_gradients(input, length, gradients);
+}
+
 }  // namespace
 
 std::int64_t scratch_of_layer_norm(const CallFrame& frame) {
@@ -32,12 +41,12 @@ std::int64_t scratch_of_layer_norm(const CallFrame& frame) {
 }
 
 std::int64_t scratch_of_layer_norm_gradient(const CallFrame& frame) {
-  const at::Tensor& input = frame.arg(1).toTensor();
   const auto wanted = frame.arg(7).toBoolList();
-  std::int64_t length = 1;
-  for (const std::int64_t side : frame.arg(2).toIntList()) length *= side;
-  return bytes_to_straighten(frame.arg(0).toTensor()) + bytes_to_straighten(input) +
-         scratch_of_weight_gradients(input, length, wanted.get(1) + wanted.get(2));
+  return scratch_of_row_norm_gradient(frame, wanted.get(1) + wanted.get(2));
+}
+
+std::int64_t scratch_of_rms_norm_gradient(const CallFrame& frame) {
+  return scratch_of_row_norm_gradient(frame, frame.arg(5).toBoolList().get(1));
 }
 
 // Factor and summand of each channel of each image.

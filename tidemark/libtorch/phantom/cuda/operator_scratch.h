@@ -15,6 +15,7 @@ using ScratchRule = std::int64_t (*)(const CallFrame& frame);
 
 std::int64_t scratch_of_sum(const CallFrame& frame);
 std::int64_t scratch_of_vector_norm(const CallFrame& frame);
+std::int64_t scratch_of_extreme(const CallFrame& frame);
 // Of rows of partial sums, added up to one row.
 std::int64_t scratch_of_adding_rows(std::int64_t rows, std::int64_t length, const at::Tensor& like);
 
@@ -22,12 +23,16 @@ std::int64_t scratch_of_embedding_gradient(const CallFrame& frame);
 std::int64_t scratch_of_bag_gradient(const CallFrame& frame);
 std::int64_t scratch_of_index_put(const CallFrame& frame);
 std::int64_t scratch_of_topk(const CallFrame& frame);
+std::int64_t scratch_of_sort(const CallFrame& frame);
 
 std::int64_t scratch_of_cudnn_attention_gradient(const CallFrame& frame);
 std::int64_t scratch_of_efficient_attention_gradient(const CallFrame& frame);
+std::int64_t scratch_of_flash_attention(const CallFrame& frame);
+std::int64_t scratch_of_flash_attention_gradient(const CallFrame& frame);
 
 std::int64_t scratch_of_layer_norm(const CallFrame& frame);
 std::int64_t scratch_of_layer_norm_gradient(const CallFrame& frame);
+std::int64_t scratch_of_rms_norm_gradient(const CallFrame& frame);
 std::int64_t scratch_of_group_norm(const CallFrame& frame);
 std::int64_t scratch_of_group_norm_gradient(const CallFrame& frame);
 std::int64_t scratch_of_batch_norm(const CallFrame& frame);

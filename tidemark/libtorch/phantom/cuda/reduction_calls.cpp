@@ -53,6 +53,16 @@ std::int64_t scratch_of_reduction(const at::Tensor& input, const c10::IValue* di
   return (as_it_is ? 0 : in_blocks(input.numel() * r.item_bytes)) + reduction_scratch(r);
 }
 
+// False where a dimension is empty.
+bool add_sides(Reduction& r, const at::Tensor& input, std::int64_t reduced) {
+  for (std::int64_t i = input.dim(); i-- > 0;) {
+    const Side side{input.size(i), input.stride(i)};
+    if (side.size == 0) return false;
+    (i == reduced ? r.summed : r.kept).add(side);
+  }
+  return true;
+}
+
 at::ScalarType type_asked_for(const c10::IValue& asked, at::ScalarType otherwise) {
   return asked.isInt() ? asked.toScalarType() : otherwise;
 }
@@ -74,6 +84,22 @@ std::int64_t scratch_of_vector_norm(const CallFrame& frame) {
   const at::Tensor& input = frame.arg(0).toTensor();
   return scratch_of_reduction(input, &frame.arg(2),
                               type_asked_for(frame.arg(4), input.scalar_type()));
+}
+
+// max(self, dimension, keepdim), and min: partial answers are a value and where it stands.
+std::int64_t scratch_of_extreme(const CallFrame& frame) {
+  constexpr std::int64_t kValueAndPlace = 16;
+  const at::Tensor& input = frame.arg(0).toTensor();
+  if (frame.count() < 3 || !frame.arg(1).isInt() || input.dim() == 0 ||
+      input.dim() > static_cast<std::int64_t>(Sides::kMost))
+    return 0;
+  const std::int64_t dimension = frame.arg(1).toInt();
+  Reduction r = reduction_of(input.scalar_type());
+  r.accumulator_bytes = kValueAndPlace;
+  r.offset = input.storage_offset();
+  return add_sides(r, input, dimension < 0 ? dimension + input.dim() : dimension)
+             ? reduction_scratch(r)
+             : 0;
 }
 
 std::int64_t scratch_of_adding_rows(std::int64_t rows, std::int64_t length,

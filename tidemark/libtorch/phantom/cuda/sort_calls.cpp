@@ -102,6 +102,18 @@ std::int64_t scratch_of_index_put(const CallFrame& frame) {
          index_put_scratch(places.indices, table.numel() / places.slice);
 }
 
+// sort(self, dimension, descending), or with `stable` before the dimension.
+std::int64_t scratch_of_sort(const CallFrame& frame) {
+  const at::Tensor& input = frame.arg(0).toTensor();
+  const std::size_t place = frame.arg(1).isInt() ? 1 : 2;
+  if (input.dim() == 0 || input.numel() == 0 || frame.count() <= place) return 0;
+  const std::int64_t given = frame.arg(place).toInt();
+  const std::int64_t dimension = given < 0 ? given + input.dim() : given;
+  const std::int64_t length = input.size(dimension);
+  return sort_scratch({input.numel() / length, length, static_cast<std::int64_t>(input.itemsize()),
+                       dimension == input.dim() - 1 && input.is_contiguous()});
+}
+
 std::int64_t scratch_of_topk(const CallFrame& frame) {
   const at::Tensor& input = frame.arg(0).toTensor();
   if (input.dim() == 0 || input.numel() == 0) return 0;

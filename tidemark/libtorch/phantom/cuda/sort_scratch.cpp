@@ -22,6 +22,14 @@ bool shares_rows(std::int64_t rows, std::int64_t length) {
   return length >= (rows <= 4000 ? 800 : 400);
 }
 
+// Counts of each digit in each tile, and from the second pass on another place for the pairs.
+std::int64_t radix_passes_scratch(std::int64_t count, std::int64_t pair_bytes, std::int64_t passes,
+                                  std::int64_t tile) {
+  constexpr std::int64_t kBlock = 512;
+  return (passes > 1 ? pair_bytes : 0) + passes * kDigits * 8 + parts(count, tile) * kDigits * 4 +
+         kBlock;
+}
+
 }  // namespace
 
 std::int64_t radix_sort_scratch(std::int64_t count, std::int64_t number_bytes, std::int64_t bits) {
@@ -29,10 +37,21 @@ std::int64_t radix_sort_scratch(std::int64_t count, std::int64_t number_bytes, s
   const bool is_long = number_bytes == 8;
   const std::int64_t tile = is_long ? 4608 : 9216, least = kDigits * (is_long ? 9 : 19);
   if (count <= least) return kBlock;
-  const std::int64_t passes = parts(bits, 8);
-  // From the second pass on numbers go back and forth between two places.
-  const std::int64_t other_place = passes > 1 ? 2 * in_blocks(count * number_bytes) : 0;
-  return other_place + passes * kDigits * 8 + parts(count, tile) * kDigits * 4 + kBlock;
+  return radix_passes_scratch(count, 2 * in_blocks(count * number_bytes), parts(bits, 8), tile);
+}
+
+std::int64_t sort_scratch(const Rows& rows) {
+  constexpr std::int64_t kShort = 4096, kManyRows = 128, kPlaceBytes = 8;
+  if (rows.length <= kShort) return in_blocks(rows.length * kPlaceBytes);
+  const std::int64_t count = rows.rows * rows.length;
+  const std::int64_t numbers = in_blocks(count * rows.item_bytes);
+  const std::int64_t places = in_blocks(count * kPlaceBytes), pairs = numbers + places;
+  const std::int64_t copies = rows.in_order ? 0 : numbers + pairs;
+  if (rows.rows >= kManyRows) return copies + places + pairs;
+  const std::int64_t tile = rows.item_bytes == 8 ? 4608 : rows.item_bytes == 4 ? 5376 : 5632;
+  const std::int64_t sort = radix_passes_scratch(count, pairs, rows.item_bytes, tile);
+  // Several rows are sorted as one by their numbers, and then by row.
+  return copies + places + (rows.rows > 1 ? pairs : 0) + sort;
 }
 
 std::int64_t row_sums_scratch(const RowSums& s) {

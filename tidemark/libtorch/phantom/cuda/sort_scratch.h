@@ -8,6 +8,14 @@ namespace tidemark::phantom {
 // Of CUB's radix sort of pairs, both of so many bytes, by the lowest bits of the first.
 std::int64_t radix_sort_scratch(std::int64_t count, std::int64_t number_bytes, std::int64_t bits);
 
+// To be sorted, with the places where the numbers were.
+struct Rows {
+  std::int64_t rows = 0, length = 0, item_bytes = 4;
+  bool in_order = true;  // each lies in one piece, one after the other
+};
+
+std::int64_t sort_scratch(const Rows& rows);
+
 // Gradients of rows, to be added into a table's rows.
 struct RowSums {
   std::int64_t indices = 0, index_bytes = 8;

@@ -86,13 +86,25 @@ std::optional<Convolution> read_convolution(const ConvolutionArguments& a) {
   return c;
 }
 
+// PyTorch hands a convolution tensors of one order, and copies those that lie otherwise.
+std::int64_t bytes_to_lay_out(const at::Tensor& tensor, at::MemoryFormat order) {
+  return tensor.is_contiguous(order)
+             ? 0
+             : tensor.numel() * static_cast<std::int64_t>(tensor.itemsize());
+}
+
+std::int64_t copies_of(const ConvolutionArguments& a) {
+  const at::MemoryFormat order = convolution_format(a.input, a.weight);
+  return bytes_to_lay_out(a.input, order) + bytes_to_lay_out(a.weight, order);
+}
+
 Workspaces of_convolution(const CallFrame& frame) {
   const ConvolutionArguments arguments = read_arguments(frame, 0, 3);
   const std::optional<Convolution> c = read_convolution(arguments);
   if (!c) return {};
   const ConvolutionPart part =
       arguments.transposed ? ConvolutionPart::InputGradient : ConvolutionPart::Forward;
-  return {{convolution_workspace(part, *c), 0}, frame.device().index()};
+  return {{copies_of(arguments) + convolution_workspace(part, *c), 0}, frame.device().index()};
 }
 
 // First the input's gradient, then the weight's.
@@ -103,8 +115,15 @@ Workspaces of_convolution_backward(const CallFrame& frame) {
   const auto wanted = frame.arg(10).toBoolList();
   const ConvolutionPart part =
       arguments.transposed ? ConvolutionPart::Forward : ConvolutionPart::InputGradient;
-  return {{wanted.get(0) ? convolution_workspace(part, *c) : 0,
-           wanted.get(1) ? convolution_workspace(ConvolutionPart::WeightGradient, *c) : 0},
+  const std::int64_t copies =
+      copies_of(arguments) +
+      bytes_to_lay_out(frame.arg(0).toTensor(),
+                       convolution_format(arguments.input, arguments.weight));
+  const auto with_copies = [&](ConvolutionPart one) {
+    return copies + convolution_workspace(one, *c);
+  };
+  return {{wanted.get(0) ? with_copies(part) : 0,
+           wanted.get(1) ? with_copies(ConvolutionPart::WeightGradient) : 0},
           frame.device().index()};
 }
 

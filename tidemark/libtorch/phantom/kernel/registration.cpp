@@ -13,6 +13,7 @@
 #include "tidemark/libtorch/phantom/kernel/kernel.h"
 #include "tidemark/libtorch/phantom/kernel/quick_views.h"
 #include "tidemark/libtorch/phantom/kernel/silent_override.h"
+#include "tidemark/libtorch/phantom/log/session.h"
 
 namespace tidemark::phantom {
 namespace {
@@ -49,10 +50,16 @@ class Definitions final : public c10::OpRegistrationListener {
   void onOperatorDeregistered(const OperatorHandle&) override {}
 };
 
+// Made of others on a CPU build of torch. CUDA has one kernel for it, whose gradient keeps less;
+// autograd's own is there in every build, and is taken where the CUDA key has a kernel.
+bool is_one_on_cuda(const OperatorHandle& op) {
+  return session_options().cuda_choices && op.schema().name() == "aten::_fused_rms_norm";
+}
+
 // Composite operators are made of others, which reach us one by one.
 bool is_only_composite(const OperatorHandle& op) {
   return op.hasKernelForDispatchKey(DispatchKey::CompositeImplicitAutograd) &&
-         !op.hasKernelForDispatchKey(DispatchKey::CUDA) &&
+         !is_one_on_cuda(op) && !op.hasKernelForDispatchKey(DispatchKey::CUDA) &&
          !op.hasKernelForDispatchKey(DispatchKey::CompositeExplicitAutograd) &&
          !op.hasKernelForDispatchKey(DispatchKey::Meta);
 }
