@@ -14,6 +14,7 @@ import json
 import os
 import socket
 import sys
+from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
@@ -71,8 +72,10 @@ WAYS = {
 }
 
 
-def train(model: nn.Module, optimizer: torch.optim.Optimizer, ids: torch.Tensor) -> None:
+def train(model: nn.Module, optimizer: torch.optim.Optimizer, ids: torch.Tensor,
+          before_step: Callable[[], None] = lambda: None) -> None:
     for _ in range(STEPS):
+        before_step()
         logits = model(ids)
         loss = nn.functional.cross_entropy(logits.flatten(0, 1), ids.flatten())
         del logits
@@ -115,7 +118,7 @@ def rows_under(kind: Any, way: str, is_ours: bool) -> dict[str, Any]:
         tracker = kind()
         tracker.track_external(model, optimizer, ids)
     with tracker, NothingMode() if is_ours else nullcontext():
-        train(model, optimizer, ids)
+        train(model, optimizer, ids, tracker.reset_mod_stats)  # PyTorch's wants that between two steps
     return {"peak": plain(tracker.get_tracker_snapshot("peak")),
             "current": plain(tracker.get_tracker_snapshot("current"))}
 

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from fsdp_on_gpu import AT_ONCE, PARTS_THE_ALLOCATOR_SEES
+from fsdp_on_gpu import AT_ONCE
 
 PROGRAM = str(Path(__file__).resolve().parent / "two_ranks.py")
 
@@ -36,11 +36,10 @@ def ranks(*arguments: str) -> list[dict[str, Any]]:
 
 
 def estimated(way: str) -> int:
-    """The tensors and library workspaces of rank 0."""
+    """What torch.cuda.max_memory_allocated() will say on rank 0."""
     told = json.loads(run("-m", "tidemark", "estimate", "--json", "--quiet", "--gpu", "h200", "--steps", "0",
                           PROGRAM, way, CUDA_VISIBLE_DEVICES=""))
-    return sum(part["bytes"] for part in told["judgement"]["budget"]
-               if part["name"] in PARTS_THE_ALLOCATOR_SEES)
+    return int(told["judgement"]["max_allocated_bytes"])
 
 
 def compare(way: str) -> dict[str, Any]:
