@@ -7,9 +7,11 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "python/lines/python_lines.h"
@@ -24,6 +26,7 @@
 #include "tidemark/libtorch/phantom/device/cuda_hooks.h"
 #include "tidemark/libtorch/phantom/device/device_guard.h"
 #include "tidemark/libtorch/phantom/device/phantom_tensor.h"
+#include "tidemark/libtorch/phantom/device/pinned_memory.h"
 #include "tidemark/libtorch/phantom/kernel/missing_kernel.h"
 #include "tidemark/libtorch/phantom/kernel/registration.h"
 #include "tidemark/libtorch/phantom/log/faults.h"
@@ -31,6 +34,7 @@
 #include "tidemark/libtorch/phantom/log/where.h"
 #include "tidemark/libtorch/phantom/values/hollow_memory.h"
 #include "tidemark/libtorch/phantom/values/known_bytes.h"
+#include "tidemark/libtorch/phantom/values/value_questions.h"
 
 namespace py = pybind11;
 
@@ -124,10 +128,20 @@ std::string certainty(std::uintptr_t cdata) {
   return record->known->certainty == Certainty::Known ? "known" : "assumed";
 }
 
+// A phantom's storage, or the host's that is pinned, as a run knows it; no run for any other.
+std::pair<StorageLog*, StorageKey> told_storage(std::uintptr_t cdata) {
+  const c10::Storage storage = storage_at(cdata);
+  if (const StorageRecord* record = record_of(storage))
+    return {storage_log(record->session), record->key};
+  const c10::DataPtr& data = storage.unsafeGetStorageImpl()->_mutable_data_ptr_no_checks();
+  const auto pinned = pinned_block(data.get());
+  if (!pinned) return {nullptr, 0};
+  return {storage_log(pinned->session), pinned->key};
+}
+
 void relabel(std::uintptr_t cdata, Category category, ScopeId scope) {
-  const StorageRecord* record = record_of(storage_at(cdata));
-  StorageLog* log = record ? storage_log(record->session) : nullptr;
-  if (log) log->relabel(record->key, category, scope);
+  const auto [log, key] = told_storage(cdata);
+  if (log) log->relabel(key, category, scope);
 }
 
 void label(std::uintptr_t cdata, const std::string& category, std::int64_t scope) {
@@ -188,6 +202,25 @@ void bind_diagnostics(py::module_& m) {
   });
 }
 
+// Words are the few that a program can ask with: they stay for good.
+const char* kept_word(const std::string& word) {
+  static std::set<std::string> words;
+  return words.insert(word).first->c_str();
+}
+
+void bind_questions(py::module_& m) {
+  // What is asked from here on is asked with this word, until its end. False inside another
+  // question.
+  m.def("begin_question", [](const std::string& word) {
+    const char* const before = set_asked_as(kept_word(word));
+    if (before) set_asked_as(before);
+    return before == nullptr;
+  });
+  m.def("end_question", [] { set_asked_as(nullptr); });
+  m.def("note_asked_of",
+        [](std::uintptr_t cdata) { note_asked_of(*storage_at(cdata).unsafeGetStorageImpl()); });
+}
+
 void bind_matmul_workspaces(py::module_& m) {
   m.def("drop_matmul_workspaces", &drop_matmul_workspaces);
   m.def("has_used_matmul", &has_used_matmul);
@@ -228,9 +261,8 @@ PYBIND11_MODULE(_phantom, m) {
   m.def("settle_storage", [](std::uintptr_t cdata) { settle_size(storage_at(cdata)); });
   m.def("label", &label, py::arg("cdata"), py::arg("category"), py::arg("scope") = -1);
   m.def("label_input", [](std::uintptr_t cdata) {
-    const StorageRecord* record = record_of(storage_at(cdata));
-    StorageLog* log = record ? storage_log(record->session) : nullptr;
-    if (log) log->take_input(record->key);
+    const auto [log, key] = told_storage(cdata);
+    if (log) log->take_input(key);
   });
   m.def("scope", [](const std::string& path) { return storage_log()->module(path).value; });
   bind_module_hooks(m);
@@ -256,6 +288,7 @@ PYBIND11_MODULE(_phantom, m) {
   m.def("memo_hits", [] { return run_counts().memo_hits; });
   m.def("out_of_memory", &out_of_memory);
   bind_diagnostics(m);
+  bind_questions(m);
   // The line of the program that runs now: "train.py:12".
   m.def("current_source",
         [] { return storage_log()->describe(find_python_source(*storage_log())); });

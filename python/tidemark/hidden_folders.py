@@ -8,10 +8,10 @@ from pathlib import Path
 
 def hidden_folders(torch: Path) -> list[str]:
     """Torch, ourselves, and Python's own library."""
-    here = str(Path(__file__).resolve().parent)
+    ours = Path(__file__).parent  # and where it really lies, if that is a link
     standard = {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")}
     python = [str(file) for file in Path(next(iter(standard))).glob("*.py")]
-    return [str(torch), here, *python, *_standard_packages(standard)]
+    return [str(torch), str(ours), str(ours.resolve()), *python, *_standard_packages(standard)]
 
 
 def _standard_packages(folders: set[str]) -> list[str]:

@@ -48,6 +48,8 @@ _NOT_TRACKED = "nothing can be tracked: refused"
 _REFUSED = "refused"
 _NOT_FOLLOWED = "of models that FSDP2 shards nothing more is tracked, and it is said why"
 _NOT_SHARDED = "a warning; memory of sharded parameters is not told from other memory"
+_NOT_FLAT = "a warning; buffers of FullyShardedDataParallel are not told from other memory"
+_NO_GPUS = "processes of multiprocessing have no virtual GPUs of their own"
 _RECORDING = {"parts": ("recording",)}
 _PROFILE = {"parts": ("memory_profiler",)}
 _BOTH = {"parts": ("recording", "estimation")}
@@ -115,8 +117,9 @@ TABLE: tuple[Private, ...] = (
     _row("torch.distributed.tensor.DTensor", "_local_tensor", AT_USE, _NOT_FOLLOWED),
     _row("torch.nn.Module", "_parameters _forward_hooks _forward_pre_hooks", AT_USE, _NOT_FOLLOWED),
     _row("torch.distributed.fsdp._flat_param.FlatParamHandle",
-         "_alloc_padded_unsharded_flat_param prepare_gradient_for_optim", AT_USE,
-         "a warning; buffers of FullyShardedDataParallel are not told from other memory",
+         "_alloc_padded_unsharded_flat_param prepare_gradient_for_optim", AT_USE, _NOT_FLAT,
+         parts=("flat",)),
+    _row("torch.distributed.fsdp._runtime_utils", "_reduce_grad _get_reduce_scatter_tensors", AT_USE, _NOT_FLAT,
          parts=("flat",)),
     _row("torch._dynamo.eval_frame", "_is_in_optimized_module _in_optimized_module", AT_USE,
          "the tracker gives up at the first module call, and says why"),
@@ -126,6 +129,9 @@ TABLE: tuple[Private, ...] = (
          "buckets of DistributedDataParallel are not told from other memory"),
     _row("torch.distributed.fsdp._fully_shard._fsdp_common", "_chunk_with_empty", AT_USE,
          "estimates of FSDP2 over many ranks take longer"),
+    # Python's own.
+    _row("multiprocessing.process.BaseProcess", "_bootstrap _target", NOWHERE, _NO_GPUS),
+    _row("multiprocessing.popen_spawn_posix.Popen", "_launch", NOWHERE, _NO_GPUS),
     _row("torch.distributed.distributed_c10d", "_set_pg_timeout", NOWHERE,
          "a script that sets it ends with PyTorch's own message"),
     _row("torch.distributed.checkpoint.utils", "_DistWrapper", AT_USE,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
 import torch
 from torch import nn
 from torch.distributed._composable import checkpoint as checkpoint_composable
@@ -384,6 +385,7 @@ def without_gradients() -> Program:
 
 def transformer(wrap: Any, reshard: bool) -> Program:
     """As PyTorch tests its own tracker, but for its sizes."""
+    pytest.importorskip("expecttest", reason="PyTorch's own test models need it")
     from torch.testing._internal.distributed._tensor.common_dtensor import (
         ModelArgs,
         Transformer,

@@ -155,6 +155,21 @@ def largest_of_a_tape() -> dict[str, Any]:
     }
 
 
+def pinned() -> dict[str, int]:
+    """The most that the host held at once: 3 MiB beside 2, then beside 3 that a copy has pinned."""
+    earlier = torch.ones(1 << 20, dtype=torch.uint8).pin_memory()
+    with tidemark.track(operators=True) as tracking:
+        batch = torch.zeros(3 << 20, dtype=torch.uint8).pin_memory()
+        buffer = torch.empty(2 << 20, dtype=torch.uint8, pin_memory=True)
+        on_gpu = batch.to("cuda", non_blocking=True)
+        del buffer
+        back = on_gpu.to("cpu", non_blocking=True)
+        torch.cuda.synchronize()
+        peak = {device: row["total"] for device, row in tracking.peak.items() if device.startswith("cpu")}
+    del earlier, back
+    return peak
+
+
 def driver_version() -> str:
     ask = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
     return subprocess.run(ask, capture_output=True, text=True, check=True).stdout.strip()
@@ -169,6 +184,7 @@ def main() -> None:
         "stack_of_linears": peaks(stack_of_linears),
         "checkpointed_blocks": peaks(checkpointed_blocks),
         "tape": largest_of_a_tape(),
+        "pinned": pinned(),
         "cost": {"encoder_12x768": round(cost(encoder_step), 3)},
         "dropped": tidemark.recording.library._recorder.dropped(),
     }

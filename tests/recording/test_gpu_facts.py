@@ -60,3 +60,9 @@ def test_the_peak_is_that_of_a_real_allocator(name: str) -> None:
     # CPUs have no such thing.
     expected = FACTS[name]["active_bytes"] - FACTS[name]["library_bytes"]
     assert peak == pytest.approx(expected, rel=0.01)
+
+
+def test_pinned_memory_is_a_device_of_its_own() -> None:
+    """3 MiB that were pinned and 3 that a copy has pinned; before these 3 MiB of plain memory to pin from."""
+    mib = 1 << 20
+    assert FACTS["pinned"] == {"cpu": 3 * mib, "cpu:pinned": 6 * mib}

@@ -7,6 +7,7 @@
 #include "tidemark/libtorch/recorder/gradients.h"
 #include "tidemark/libtorch/recorder/marked_kernels.h"
 #include "tidemark/libtorch/recorder/operators.h"
+#include "tidemark/libtorch/recorder/pinned_births.h"
 
 namespace c10 {
 namespace {
@@ -86,5 +87,8 @@ void watch_operators(bool) {}
 void unwatch_operators() {}
 bool fake_mode_is_on() { return false; }
 void mark_operators() {}
+
+// Nothing is pinned there.
+bool watch_pinned(c10::DataPtr&) { return false; }
 
 }  // namespace tidemark::recorder

@@ -18,10 +18,11 @@ def label(value: Any, category: str, scope: int = -1) -> None:
 
 
 def label_tensors(value: Any, give: Callable[[int], None]) -> None:
-    """Calls give(storage) for every virtual tensor in a value: lists, dictionaries, sharded ones."""
+    """Calls give(storage) for every tensor in a value that is counted, on a virtual GPU or pinned: lists,
+    dictionaries, sharded ones."""
     if isinstance(value, torch.Tensor):
         for part in parts_of(value):
-            if part.is_cuda:
+            if part.is_cuda or (part.device.type == "cpu" and part.is_pinned()):
                 give(part.untyped_storage()._cdata)
     elif isinstance(value, dict):
         for one in value.values():

@@ -17,6 +17,7 @@ from tidemark.estimation.distributed import patch_distributed
 from tidemark.estimation.faults import told_faults
 from tidemark.estimation.held_files import SCRATCH, HeldFiles
 from tidemark.estimation.options import EstimateOptions
+from tidemark.estimation.processes import patch_processes
 from tidemark.estimation.progress import Progress
 from tidemark.estimation.rank_classes import words_of
 from tidemark.estimation.ranks import Ranks, environment_of
@@ -108,6 +109,15 @@ def run_here(options: EstimateOptions, program: Callable[[], None] | None, folde
     steps = OptimizerSteps(options.steps, options.further, progress.step, modules.label_copies)
     buckets = DdpBuckets(library().set_purpose)
     patches = Patches()
+
+    def leave() -> None:
+        buckets.stop()
+        modules.stop()
+        steps.stop()
+        progress.stop()
+        patches.restore()
+        close_gpus()
+
     try:
         if note:
             library().note("child-process", "", note)
@@ -119,6 +129,7 @@ def run_here(options: EstimateOptions, program: Callable[[], None] | None, folde
         patch_distributed(patches)
         Ranks(options.rank).patch(patches)
         patch_children(patches, options, folder)
+        patch_processes(patches, options, folder, leave)
         steps.watch()
         modules.watch()
         buckets.start()
@@ -135,12 +146,7 @@ def run_here(options: EstimateOptions, program: Callable[[], None] | None, folde
             ending = after_steps(ending)
         further = steps.further_seconds
     finally:
-        buckets.stop()
-        modules.stop()
-        steps.stop()
-        progress.stop()
-        patches.restore()
-        close_gpus()
+        leave()
     wall = time.monotonic() - started
     write_meta(library().set_meta, known_after(ending, steps, wall))
     tell_alike(modules.shards.classes(), options.rank)

@@ -160,6 +160,12 @@ def _storage(tensor: torch.Tensor) -> int:
     return int(tensor.untyped_storage()._cdata)
 
 
+def _scatters_flat(hearer: Hearer, tensors: Any, *_: Any) -> None:
+    """The whole gradient is the reduction's input, or a copy that fills it up where ranks are uneven; the
+    output is a gradient once the optimizer is given it."""
+    hearer.label(list(tensors), "ReduceScatter")
+
+
 def _gives_flat_gradient(hearer: Hearer, _: None, handle: Any) -> None:
     if handle.flat_param.grad is not None:
         hearer.label(handle.flat_param.grad, "Gradient")
@@ -198,9 +204,12 @@ def _points_of_fsdp1() -> list[HeardPoint]:
     """The parameters of a module are one flat one, which is the buffer of its all-gather, too."""
     if _warn_of_missing("flat", "buffers of FullyShardedDataParallel are"):
         return []
+    from torch.distributed.fsdp import _runtime_utils as runtime
     from torch.distributed.fsdp._flat_param import FlatParamHandle
 
     return [
+        HeardPoint(runtime, "_reduce_grad", _makes("ReduceScatter")),
+        HeardPoint(runtime, "_get_reduce_scatter_tensors", after=_scatters_flat),
         HeardPoint(FlatParamHandle, "_alloc_padded_unsharded_flat_param", _makes("AllGather")),
         HeardPoint(FlatParamHandle, "prepare_gradient_for_optim", after=_gives_flat_gradient),
     ]

@@ -65,11 +65,16 @@ def _heard_after(put: Callable[..., Any]) -> Callable[..., Any]:
 
 def fill(owner: Any) -> None:
     """Gives a CPU tensor or storage its values, where it does not have them yet."""
-    if isinstance(owner, torch.Tensor):
-        if owner.device.type != "cpu" or owner.layout != torch.strided:
-            return
-        try:
-            owner = owner.untyped_storage()
-        except (NotImplementedError, RuntimeError):  # a wrapper without a storage of its own
-            return
-    library().fill_storage(owner._cdata)
+    storage = host_storage(owner) if isinstance(owner, torch.Tensor) else owner
+    if storage is not None:
+        library().fill_storage(storage._cdata)
+
+
+def host_storage(tensor: torch.Tensor) -> torch.UntypedStorage | None:
+    """Of a plain CPU tensor."""
+    if tensor.device.type != "cpu" or tensor.layout != torch.strided:
+        return None
+    try:
+        return tensor.untyped_storage()
+    except (NotImplementedError, RuntimeError):  # a wrapper without a storage of its own
+        return None

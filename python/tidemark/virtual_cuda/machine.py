@@ -42,6 +42,7 @@ def open_gpus(
     check_torch("estimation")
     # Only now, since they import torch: the C++ side comes first.
     from tidemark.virtual_cuda import (
+        asked_values,
         c_names,
         comm,
         devices,
@@ -91,6 +92,7 @@ def open_gpus(
     refusals.patch_refusals(_patches)
     storages.patch_storages(_patches)
     host_values.patch_host_values(_patches)
+    asked_values.patch_asked_values(_patches)
     saved_tensors.patch_saved_tensors(_patches)
     triton_kernels.patch_triton(_patches)
     if kernels:

@@ -12,6 +12,9 @@ namespace tidemark::attribution {
 
 using ModuleNumber = std::uint32_t;
 
+// The device that the host's pinned memory is told as, apart from the rest of it.
+inline constexpr const char* kPinnedHost = "cpu:pinned";
+
 enum class NoteKind : std::uint8_t {
   Born,           // a storage was allocated
   Died,           // and freed

@@ -8,6 +8,7 @@
 
 #include "tidemark/libtorch/recorder/cuda_trace.h"
 #include "tidemark/libtorch/recorder/operators.h"
+#include "tidemark/libtorch/recorder/pinned_births.h"
 #include "tidemark/libtorch/recorder/recorder.h"
 
 namespace tidemark::recorder {
@@ -171,6 +172,17 @@ StorageKey key_of(const c10::StorageImpl& storage) {
   return key_of_pointer(storage.data_ptr().get_context());
 }
 
+const HostNumbers& host_numbers() {
+  static const HostNumbers numbers{Recorder::instance().device_number("cpu"),
+                                   Recorder::instance().device_number(attribution::kPinnedHost)};
+  return numbers;
+}
+
+std::uint8_t host_number_of(c10::StorageImpl& storage) {
+  const bool is_pinned = watch_pinned(storage._mutable_data_ptr_no_checks());
+  return is_pinned ? host_numbers().pinned : host_numbers().cpu;
+}
+
 bool watch_storage(c10::StorageImpl& storage) {
   c10::DataPtr& pointer = storage._mutable_data_ptr_no_checks();
   if (pointer.device().is_meta()) {
@@ -182,7 +194,7 @@ bool watch_storage(c10::StorageImpl& storage) {
   if (pointer.device().is_cuda())
     return cuda_trace_is_attached() && pointer.get_context() == pointer.get();
   const auto noted = &NotedCpuAllocator::note_and_delete;
-  if (pointer.get_deleter() == noted) return true;
+  if (pointer.get_deleter() == noted || watch_pinned(pointer)) return true;
   if (inner_cpu_allocator() == nullptr || pointer.get_context() != pointer.get()) return false;
   if (!pointer.compare_exchange_deleter(NotedCpuAllocator::inner_deleter(), noted)) return false;
   // So that the memory it grows into is noted too.
@@ -202,7 +214,8 @@ void note_made(c10::StorageImpl& storage) {
   if (!recorder.is_recording() || recorder.wants_outputs() || fake_mode_is_on()) return;
   if (storage.nbytes() == 0 || !watch_storage(storage)) return;
   recorder.note_made(key_of(storage), static_cast<std::int64_t>(storage.nbytes()),
-                     recorder.device_number(storage.device().str()));
+                     storage.device().is_cpu() ? host_number_of(storage)
+                                               : recorder.device_number(storage.device().str()));
 }
 
 }  // namespace tidemark::recorder

@@ -19,6 +19,15 @@ void set_compiling(bool compiles);
 // The name a storage has in notes; 0 for one without memory.
 attribution::StorageKey key_of(const c10::StorageImpl& storage);
 
+// The numbers that the host's memory is told with. Pinned memory is a device of its own to those
+// who write a tape, and the CPU's to others, as in PyTorch's own trackers.
+struct HostNumbers {
+  std::uint8_t cpu, pinned;
+};
+const HostNumbers& host_numbers();
+// The number of CPU memory.
+std::uint8_t host_number_of(c10::StorageImpl& storage);
+
 // From now on the death of this storage, and its growth, are noted. False where that is not
 // possible: its memory is not the allocator's (shared, borrowed or mapped).
 bool watch_storage(c10::StorageImpl& storage);

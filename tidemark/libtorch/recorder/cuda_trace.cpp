@@ -13,6 +13,7 @@
 
 #include "tidemark/libtorch/recorder/block_marks.h"
 #include "tidemark/libtorch/recorder/library_code.h"
+#include "tidemark/libtorch/recorder/pinned_births.h"
 #include "tidemark/libtorch/recorder/recorder.h"
 #endif
 
@@ -115,6 +116,7 @@ bool attach_cuda_trace() {
     g_trace.devices[i].number = Recorder::instance().device_number("cuda:" + std::to_string(i));
   g_trace.libraries.learn();
   cuda_allocator::attachAllocatorTraceTracker(&on_trace);
+  attach_pinned_births();
   g_trace.is_attached = true;
   restart_cuda_high_marks();
   return true;

@@ -1,4 +1,5 @@
-// Births and deaths of CUDA memory, told by PyTorch's caching allocator itself.
+// Births and deaths of CUDA memory, told by PyTorch's caching allocator itself, and of pinned
+// memory.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,8 @@
 // What a run needs of the recorder: devices by name, and why it was given up.
 #include "tidemark/libtorch/recorder/tracked_run.h"
 
+#include "tidemark/libtorch/recorder/allocators.h"
+
 namespace tidemark::recorder {
 
 namespace {
@@ -10,6 +12,11 @@ std::unique_ptr<attribution::RunTape> tape_at(const std::string& path) {
   return std::make_unique<attribution::RunTape>(attribution::TapeOptions{
       .path = path,
       .device_name = [](std::uint8_t number) { return Recorder::instance().device_name(number); }});
+}
+
+Note with_one_host(Note note) {
+  if (note.device == host_numbers().pinned) note.device = host_numbers().cpu;
+  return note;
 }
 
 // Steps are told to those who write them down.
@@ -34,7 +41,8 @@ void TrackedRun::take(const Note& note) {
     return;
   }
   const bool is_known = note.kind == NoteKind::Born && note.thread < origins_.size();
-  Run::take(note, is_known ? &origins_[note.thread] : nullptr);
+  Run::take(tells_pinned() ? note : with_one_host(note),
+            is_known ? &origins_[note.thread] : nullptr);
 }
 
 void TrackedRun::set_origin(const Note& note) {

@@ -13,6 +13,8 @@ class TrackedRun final : public NoteTaker, public attribution::Run {
              const std::string& tape);
 
   void take(const Note& note) override;
+  // Whether the host's pinned memory is a device of its own.
+  bool tells_pinned() const { return written() != nullptr; }
   void run_out_of_memory(std::int64_t wanted, const std::string& device) override;
   void close_tape();
   void finish();

@@ -40,10 +40,11 @@ void for_each_storage(const at::Tensor& tensor, const Visit& visit) {
   }
 }
 
-std::uint8_t device_number(const at::Tensor& tensor) {
-  static const std::uint8_t cpu = Recorder::instance().device_number("cpu");
+// The tensor says on which device it is, its storage whether the host's memory is pinned.
+std::uint8_t device_number(const at::Tensor& tensor, c10::StorageImpl& storage, bool tells_pinned) {
   const c10::Device device = tensor.device();
-  return device.is_cpu() ? cpu : Recorder::instance().device_number(device.str());
+  if (!device.is_cpu()) return Recorder::instance().device_number(device.str());
+  return tells_pinned ? host_number_of(storage) : host_numbers().cpu;
 }
 
 // A storage that several tensors share is there once.
@@ -81,7 +82,7 @@ bool Tracker::label(const at::Tensor& tensor, Category category) {
   c10::StorageImpl& storage = *tensor.storage().unsafeGetStorageImpl();
   const auto bytes = static_cast<std::int64_t>(storage.nbytes());
   if (bytes == 0) return true;
-  const std::uint8_t device = device_number(tensor);
+  const std::uint8_t device = device_number(tensor, storage, run_.tells_pinned());
   const bool is_watched = watch_storage(storage);
   tell_label({key_of(storage), bytes, device}, category);
   return is_watched;
@@ -102,7 +103,6 @@ bool Tracker::label(at::TensorList tensors, Category category,
   all.reserve(tensors.size());
   bool is_watched = true;
   for (const at::Tensor& tensor : tensors) {
-    const std::uint8_t device = device_number(tensor);
     const bool is_strided = tensor.layout() == at::kStrided;
     for_each_storage(tensor, [&](c10::StorageImpl& storage) {
       const auto bytes = static_cast<std::int64_t>(storage.nbytes());
@@ -110,7 +110,7 @@ bool Tracker::label(at::TensorList tensors, Category category,
       // The rows of a sparse gradient may be the very ids that the program was given.
       if (!is_strided && category_of(storage) == Category::Other) return;
       is_watched &= watch_storage(storage);
-      all.push_back({key_of(storage), bytes, device});
+      all.push_back({key_of(storage), bytes, device_number(tensor, storage, run_.tells_pinned())});
     });
   }
   label_all(all, category, owner);

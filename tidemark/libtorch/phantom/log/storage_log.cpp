@@ -17,6 +17,9 @@ using attribution::now_ns;
 // Backwards are followed by the modules they work on, whatever thread that happens on.
 constexpr std::uint32_t kBackward = 0;
 
+// The number after those of the GPUs there can be.
+constexpr c10::DeviceIndex kPinned = kMaxGpus;
+
 // Found by one instruction: every birth and every death asks.
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool t_has_purpose = false;
 [[gnu::tls_model("initial-exec")]] constinit thread_local std::uint32_t t_number = kBackward;
@@ -31,7 +34,7 @@ std::uint32_t this_thread() {
 std::unique_ptr<attribution::RunTape> tape_at(const std::string& path) {
   return std::make_unique<attribution::RunTape>(attribution::TapeOptions{
       .path = path, .keeps_events = true, .device_name = [](std::uint8_t number) {
-        return "cuda:" + std::to_string(number);
+        return number == kPinned ? attribution::kPinnedHost : "cuda:" + std::to_string(number);
       }});
 }
 
@@ -101,6 +104,20 @@ void StorageLog::died(const Holding& storage, c10::DeviceIndex device) {
   std::lock_guard lock(lock_);
   run_.take({.key = storage.key, .thread = this_thread(), .kind = NoteKind::Died});
   allocators_.free(device, storage.block);
+}
+
+StorageKey StorageLog::born_pinned(std::int64_t bytes, const Whence& whence) {
+  if (is_over_) return 0;
+  std::lock_guard lock(lock_);
+  ++pinned_births_;
+  run_.take(birth_of(++last_key_, kPinned, bytes, whence.flags), &whence.place);
+  return last_key_;
+}
+
+void StorageLog::died_pinned(StorageKey storage) {
+  if (!storage || is_over_) return;
+  std::lock_guard lock(lock_);
+  run_.take({.key = storage, .thread = this_thread(), .kind = NoteKind::Died});
 }
 
 // To the allocator a resize is a new block and the death of the old one; a storage that shrinks to

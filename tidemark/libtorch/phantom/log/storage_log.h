@@ -48,6 +48,9 @@ class StorageLog {
   Holding born(c10::DeviceIndex device, std::int64_t bytes, const Whence& whence,
                std::uint8_t more_flags = 0);
   void died(const Holding& storage, c10::DeviceIndex device);
+  // The host's pinned memory: no GPU's, and no allocator of ours has it.
+  StorageKey born_pinned(std::int64_t bytes, const Whence& whence);
+  void died_pinned(StorageKey storage);
   // Under the policy that refuses: a birth of so many bytes would be.
   bool would_refuse(c10::DeviceIndex device, std::int64_t bytes);
   Holding resized(const Holding& storage, c10::DeviceIndex device, std::int64_t after,
@@ -97,10 +100,10 @@ class StorageLog {
   Diagnostics diagnostics() const;
   std::string describe(StackId source) const;  // "train.py:12", empty for none
 
-  // How many storages there were.
+  // How many storages there were on GPUs.
   std::int64_t births() const {
     std::lock_guard lock(lock_);
-    return static_cast<std::int64_t>(last_key_);
+    return static_cast<std::int64_t>(last_key_) - pinned_births_;
   }
   // What `ask` finds out from the GPUs' allocators, or does to them.
   template <class Ask>
@@ -140,6 +143,7 @@ class StorageLog {
   mutable std::mutex lock_;
   attribution::Run run_;
   StorageKey last_key_ = 0;
+  std::int64_t pinned_births_ = 0;
   DeviceAllocators allocators_;
   std::vector<std::optional<attribution::ModuleNumber>> modules_;  // by scope
   std::vector<ScopeId> in_backward_;  // modules the backward is inside of, outermost first

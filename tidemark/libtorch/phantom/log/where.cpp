@@ -70,7 +70,8 @@ Whence find_in_backward(StorageLog& log, bool records) {
   }
   if (!recomputes && forward) place.stack = forward->source;
   if (!place.stack) place.stack = records ? line : find_source(log);
-  if (!forward && !place.stack && !log.in_optimizer() && adds_up_gradient(node.get()))
+  const bool is_of_program = !log.in_optimizer() && !StorageLog::has_purpose();
+  if (!forward && !place.stack && is_of_program && adds_up_gradient(node.get()))
     here.flags |= attribution::kOfGradient;
   if (!place.stack && forward) place.stack = forward->source;
   return here;

@@ -7,6 +7,7 @@
 #include "tidemark/libtorch/phantom/kernel/quiet.h"
 #include "tidemark/libtorch/phantom/values/host_certainty.h"
 #include "tidemark/libtorch/phantom/values/known_bytes.h"
+#include "tidemark/libtorch/phantom/values/value_questions.h"
 
 namespace tidemark::phantom {
 namespace {
@@ -14,10 +15,13 @@ namespace {
 void fill_from(const at::Tensor& host, const at::Tensor& phantom) {
   at::AutoDispatchBelowADInplaceOrView below;
   QuietPython quiet;
-  if (has_known_values(phantom)) host.copy_(known_values(phantom));
-  else host.zero_();
-  if (!has_known_values(phantom) || certainty_of({phantom}) == Certainty::Assumed)
-    mark_assumed_on_host(host);
+  if (!has_known_values(phantom)) {
+    host.zero_();
+    mark_made_up_on_host(host);
+  } else {
+    host.copy_(known_values(phantom));
+    if (certainty_of({phantom}) == Certainty::Assumed) mark_assumed_on_host(host);
+  }
 }
 
 // As _to_copy does: dense tensors keep their strides unless another format is asked for.
@@ -38,10 +42,14 @@ at::Tensor empty_on_host(const at::Tensor& like, at::TensorOptions options,
 bool copy_to_host(CallFrame& frame) {
   if (!frame.asks_for_cpu()) return false;
   const at::Tensor phantom = frame.arg(0).toTensor();
+  if (!has_known_values(phantom)) note_if_asked(frame);
   const at::ScalarType dtype =
       frame.arg(1).isNone() ? phantom.scalar_type() : frame.arg(1).toScalarType();
-  at::Tensor host =
-      empty_on_host(phantom, at::TensorOptions().dtype(dtype).device(at::kCPU), frame.arg(6));
+  auto options = at::TensorOptions().dtype(dtype).device(at::kCPU);
+  // PyTorch pins what a GPU is to write while the program goes on.
+  if (frame.arg(5).isBool() && frame.arg(5).toBool() && phantom.layout() == at::kStrided)
+    options = options.pinned_memory(true);
+  at::Tensor host = empty_on_host(phantom, options, frame.arg(6));
   fill_from(host, phantom);
   frame.drop_args();
   frame.push(std::move(host));

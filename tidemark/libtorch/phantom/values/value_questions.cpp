@@ -6,9 +6,12 @@
 
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 
 #include "tidemark/libtorch/phantom/kernel/quiet.h"
 #include "tidemark/libtorch/phantom/log/session.h"
+#include "tidemark/libtorch/phantom/log/where.h"
+#include "tidemark/libtorch/phantom/values/host_certainty.h"
 #include "tidemark/libtorch/phantom/values/known_bytes.h"
 
 namespace tidemark::phantom {
@@ -38,6 +41,9 @@ std::int64_t count_question() {
 
 std::string here() { return describe_source(current_place().stack); }
 
+constexpr const char* kMadeUp = "returned a made-up value; what the script prints is fictitious";
+[[gnu::tls_model("initial-exec")]] constinit thread_local const char* t_asked_as = nullptr;
+
 // What a program writes to call it: its author has never heard of _local_scalar_dense.
 std::string user_word(const std::string& op) {
   if (op == "aten::_local_scalar_dense") return "`.item()`";
@@ -46,19 +52,25 @@ std::string user_word(const std::string& op) {
   return op.starts_with(own) ? "`" + op.substr(own.size()) + "()`" : "`" + op + "`";
 }
 
+void check_policy(const std::string& asks, const std::string& where) {
+  TORCH_CHECK(session_options().on_value != OnValue::Error,
+              asks + " asks for a value that a virtual GPU cannot know, at " + where +
+                  " (tidemark --on-value error)");
+}
+
 // Notes that an answer is not known; throws under the policy that wants none.
 void note_assumption(const CallFrame& frame, const char* code, const std::string& sentence) {
   const std::string name = frame.op().schema().name();
-  TORCH_CHECK(session_options().on_value != OnValue::Error,
-              name + " asks for a value that a virtual GPU cannot know, at " + here() +
-                  " (tidemark --on-value error)");
-  storage_log()->diagnose(code, Severity::Note, here(), user_word(name) + " " + sentence);
+  check_policy(name, here());
+  if (t_asked_as)
+    storage_log()->diagnose("assumed-value", Severity::Note, here(),
+                            "`" + std::string(t_asked_as) + "` " + kMadeUp);
+  else storage_log()->diagnose(code, Severity::Note, here(), user_word(name) + " " + sentence);
 }
 
 c10::IValue unknown_scalar(const CallFrame& frame, at::ScalarType dtype) {
   const bool zero = session_options().on_value == OnValue::Zero;
-  note_assumption(frame, "assumed-value",
-                  "returned a made-up value; what the script prints is fictitious");
+  note_assumption(frame, "assumed-value", kMadeUp);
   const std::int64_t patience = dtype == at::kBool ? kPatience : kPatienceForNumbers;
   const bool flip = count_question() % (2 * patience) >= patience;
   if (flip)
@@ -136,6 +148,20 @@ bool finish(CallFrame& frame, at::Tensor result) {
 }
 
 }  // namespace
+
+const char* set_asked_as(const char* word) { return std::exchange(t_asked_as, word); }
+
+void note_if_asked(const CallFrame& frame) {
+  if (t_asked_as) note_assumption(frame, "assumed-value", kMadeUp);
+}
+
+void note_asked_of(const c10::StorageImpl& host) {
+  if (!t_asked_as || !session_is_open() || !is_made_up_on_host(host)) return;
+  const std::string where = describe_source(find_source(*storage_log()));
+  check_policy(t_asked_as, where);
+  storage_log()->diagnose("assumed-value", Severity::Note, where,
+                          "`" + std::string(t_asked_as) + "` " + kMadeUp);
+}
 
 void reset_questions() {
   std::lock_guard lock(g_questions.lock);

@@ -16,6 +16,14 @@ bool answer_bincount(CallFrame& frame);
 bool answer_histogram(CallFrame& frame);
 bool answer_kept_boxes(CallFrame& frame);  // torchvision's nms: how many do not overlap?
 
+// What this thread's program wrote to ask, such as "print()", for as long as it is answered:
+// operators inside of it are told as this, once a line. Null: they are told by their own names.
+const char* set_asked_as(const char* word);
+// A question copies values to the host that nobody knows.
+void note_if_asked(const CallFrame& frame);
+// The question is about a CPU tensor over this storage, which may have such values.
+void note_asked_of(const c10::StorageImpl& host);
+
 // Ends loops that ask for ever: counts begin anew.
 void reset_questions();
 
