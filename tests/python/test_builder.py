@@ -104,6 +104,19 @@ def test_a_numbered_storage_can_be_named_before_it_is_born():
     assert builder.finish().peak().devices[0].allocated_bytes == 128
 
 
+def test_a_block_is_charged_until_its_storage_dies():
+    builder = tidemark.TapeBuilder()
+    storage = builder.alloc("cuda:0", 11_000_000, "Activation")
+    builder.block(storage, 12 * 2**20)
+    builder.free(storage)
+    builder.alloc("cuda:0", 100)
+    tape = builder.finish()
+    assert tape[1].kind == Kind.Block
+    assert tape.peak().devices[0].allocated_bytes == 12 * 2**20
+    assert tape.peak().devices[0].requested_bytes == 11_000_000
+    assert tidemark.read_text(tape.to_text()).to_text() == tape.to_text()
+
+
 @pytest.mark.parametrize(
     ("call", "hint"),
     [

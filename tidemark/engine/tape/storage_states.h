@@ -98,13 +98,14 @@ class StorageStates {
   static void relabel(StorageChange& change, const Event& e) {
     if (use(change)) change.after.category = e.category;
   }
-  // A block has room for what was asked for, whatever the tape says.
+  // A block has room for what was asked for, whatever the tape says; one of nothing tells nothing.
   static void block(StorageChange& change, const Event& e) {
     if (!use(change)) return;
-    const std::int64_t spare =
-        std::max<std::int64_t>(checked_size(change, e.bytes) - change.after.bytes, 0);
-    change.after.spare =
-        static_cast<std::uint32_t>(std::min<std::int64_t>(spare, StorageState::kUnknownSpare - 1));
+    const std::int64_t bytes = checked_size(change, e.bytes);
+    const std::int64_t spare = std::max<std::int64_t>(bytes - change.after.bytes, 0);
+    const std::int64_t most = StorageState::kUnknownSpare - 1;
+    change.after.spare = bytes == 0 ? StorageState::kUnknownSpare
+                                    : static_cast<std::uint32_t>(std::min(spare, most));
   }
   static bool use(StorageChange& change) {
     if (!change.before.alive()) change.problem = StorageProblem::DeadOrUnknown;
