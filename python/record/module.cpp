@@ -12,6 +12,7 @@
 #include "python/lines/python_lines.h"
 #include "python/record/hook_tables.h"
 #include "python/record/hooks.h"
+#include "python/record/resizes.h"
 #include "python/record/tensors.h"
 #include "tidemark/libtorch/recorder/allocators.h"
 #include "tidemark/libtorch/recorder/cuda_trace.h"
@@ -86,20 +87,16 @@ py::list stats_to_python(Tracker& tracker, ModuleNumber module) {
   return all;
 }
 
-bool label(Tracker& tracker, py::handle value, const std::string& category) {
-  return tracker.label(tensors_in(value.ptr()), category_of_name(category));
+bool label(Tracker& tracker, py::handle value, const std::string& category,
+           const std::optional<std::string>& owner) {
+  return tracker.label(tensors_in(value.ptr()), category_of_name(category), owner);
 }
 
-// What is known of a storage before it is resized: handed back, as it is, to resized().
-py::object find(Tracker& tracker, std::uintptr_t cdata) {
-  const auto known = tracker.find(storage_at(cdata));
-  if (!known) return py::none();
-  return py::make_tuple(static_cast<int>(known->category), static_cast<int>(known->device));
-}
-
-void resized(Tracker& tracker, std::uintptr_t cdata, std::pair<int, int> before) {
-  tracker.resized(storage_at(cdata),
-                  {static_cast<Category>(before.first), static_cast<std::uint8_t>(before.second)});
+// Its name; None for a storage that does not count.
+py::object category_of(Tracker& tracker, std::uintptr_t cdata) {
+  const auto category = tracker.category_of(storage_at(cdata));
+  if (!category) return py::none();
+  return py::str(std::string(tidemark::name_of(*category)));
 }
 
 // Whether nobody may ask for the interpreter's lock any more: a thread that does is ended by it.
@@ -268,7 +265,8 @@ void bind_tracker(py::module_& m) {
              tracker.tell_moment(module, moment_named(tracker.scheme(), moment));
            })
       .def_property_readonly("steps_done", &Tracker::steps_done)
-      .def("label", &label)
+      .def("label", &label, py::arg("tensors"), py::arg("category"),
+           py::arg("owner") = std::nullopt)
       .def(
           "follow_gradient",
           [](Tracker& tracker, py::handle leaf, bool comes_last, const std::string& category) {
@@ -282,8 +280,7 @@ void bind_tracker(py::module_& m) {
              return tracker.known_bytes(tensors_in(value.ptr()));
            })
       .def("forget", &Tracker::forget)
-      .def("find", &find)
-      .def("resized", &resized)
+      .def("category_of", &category_of)
       .def_property_readonly("categories",
                              [](const Tracker& tracker) { return categories_of(tracker.scheme()); })
       .def("current",
@@ -334,5 +331,6 @@ PYBIND11_MODULE(_recorder, m) {
   m.def("note_made", [](std::uintptr_t cdata) { note_made(storage_at(cdata)); });
   m.def("attach_cuda_trace", &attach_cuda_trace);
   bind_hook_tables(m);
+  bind_resizes(m);
   m.def("dropped", [] { return Recorder::instance().dropped(); });
 }

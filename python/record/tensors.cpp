@@ -25,6 +25,24 @@ void open(PyObject* value, Found& all) {
   if (!inside.is_none()) collect(inside.ptr(), all);
 }
 
+// Of DTensor itself, the wrapper that FSDP2 has for every parameter, what is inside is known:
+// Python need not run for each. False for any other.
+bool open_dtensor(PyObject* value, Found& all) {
+  static PyObject* kind = nullptr;
+  if (!kind) {
+    static PyObject* const name = PyUnicode_InternFromString("torch.distributed.tensor");
+    PyObject* const module = PyDict_GetItem(PyImport_GetModuleDict(), name);
+    kind = module ? PyObject_GetAttrString(module, "DTensor") : nullptr;
+    if (!kind) PyErr_Clear();
+  }
+  if (reinterpret_cast<PyObject*>(Py_TYPE(value)) != kind) return false;
+  static PyObject* const field = PyUnicode_InternFromString("_local_tensor");
+  const auto local = py::reinterpret_steal<py::object>(PyObject_GetAttr(value, field));
+  if (local) collect(local.ptr(), all);
+  else PyErr_Clear();
+  return bool(local);
+}
+
 bool is_plain(PyObject* value) {
   return value == Py_None || PyBool_Check(value) || PyLong_Check(value) || PyFloat_Check(value) ||
          PyUnicode_Check(value);
@@ -34,7 +52,7 @@ void collect_tensor(PyObject* value, Found& all) {
   const at::Tensor& tensor = THPVariable_Unpack(value);
   if (tensor.key_set().has(c10::DispatchKey::Python) && !THPVariable_CheckExact(value)) {
     const std::size_t before = all.tensors.size();
-    open(value, all);
+    if (!open_dtensor(value, all)) open(value, all);
     if (all.tensors.size() != before && all.wrappers == Wrappers::Open) return;
   }
   all.tensors.push_back(tensor);

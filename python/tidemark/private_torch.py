@@ -98,7 +98,7 @@ TABLE: tuple[Private, ...] = (
     _row("torch.profiler", "_memory_profiler", AT_LOAD, _REFUSED, **_PROFILE),
     # Python, looked up when the program has loaded it.
     _row("torch.distributed.fsdp._fully_shard._fsdp_param.FSDPParam",
-         "to_sharded_dtensor reset_sharded_param init_unsharded_param to_sharded_post_forward "
+         "to_sharded_dtensor reset_sharded_param to_sharded_post_forward "
          "to_accumulated_grad_if_needed", AT_USE, _NOT_SHARDED, parts=("sharded",)),
     _row("torch.distributed.fsdp._fully_shard._fsdp_param_group.FSDPParamGroup",
          "unshard wait_for_unshard pre_backward post_backward", AT_USE, _NOT_SHARDED, parts=("sharded",)),

@@ -124,8 +124,7 @@ def test_sharded_gradients_are_labelled_as_soon_as_they_are_there(
 
 
 def category_of(tracker: Any, tensor: torch.Tensor) -> Any:
-    found = tracker._tracker.find(tensor.untyped_storage()._cdata)
-    return found and found[0]
+    return tracker._tracker.category_of(tensor.untyped_storage()._cdata)
 
 
 def test_fsdp2_is_as_it_was_afterwards(mesh: Any) -> None:

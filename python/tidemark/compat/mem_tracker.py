@@ -233,7 +233,7 @@ class MemTracker(ToldMemory):  # type: ignore[no-untyped-call]
         if self._is_told:
             return super()._update_and_maybe_create_winfos(t, reftype, update_existing)
         storages = storages_of(t)
-        if update_existing and any(self._tracker.find(one._cdata) is None for one in storages):
+        if update_existing and any(self._tracker.category_of(one._cdata) is None for one in storages):
             raise KeyError("No existing winfo found")
         self._follower.label(t, self._categories[self._kinds(reftype)])
         return {_WeakRefInfo(one.size(), 1, t.device, reftype) for one in storages}

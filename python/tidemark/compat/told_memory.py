@@ -24,24 +24,8 @@ from tidemark.compat.storage_info import (
     _WeakRefInfo,
 )
 from tidemark.recording.follower import tensors_inside
-from tidemark.recording.resizes import ResizeFollower
+from tidemark.recording.resizes import ResizeFollower, tell_of_resizes
 from tidemark.tensor_parts import parts_of
-
-
-class _ToldResizes(ResizeFollower):
-    """Hands every resize of a storage to whoever was told of it."""
-
-    def __init__(self, told: ToldMemory) -> None:
-        super().__init__(None)
-        self._told = weakref.ref(told)
-
-    def before(self, storage: torch.UntypedStorage) -> None:
-        return None
-
-    def after(self, storage: torch.UntypedStorage, before: tuple[int, int] | None) -> None:
-        told = self._told()
-        if told is not None:
-            told._look_at_size(storage)
 
 
 class ToldMemory(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch types no modes
@@ -58,7 +42,7 @@ class ToldMemory(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch t
         self._peak_mem_snap: Snapshot = {}
         self._peak_mem: dict[torch.device, int] = {}
         self._WINFO: Any = WeakIdKeyDictionary()
-        self._resizes = _ToldResizes(self)
+        self._resizes = ResizeFollower()
         self._optimizer_hook_handles: Any = None
         self._in_opt = False
         self._in_ac = False
@@ -160,6 +144,8 @@ class ToldMemory(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch t
     def _begin_to_count(
         self, storage: torch.UntypedStorage, device: torch.device, reftype: _RefType
     ) -> _WeakRefInfo:
+        if not self._WINFO:
+            tell_of_resizes(self)
         info, alive = _WeakRefInfo.create_winfo(storage, device, reftype, self._delete_callback)
         self._WINFO[storage] = info, alive
         if info.mem_consumed > 0:

@@ -62,7 +62,7 @@ class Follower:
         self._without_gradient: dict[int, weakref.ref[nn.Parameter]] = {}
         self._unwatched: dict[int, Any] = {}
         self._hooks = GlobalHooks()
-        self._resizes = ResizeFollower(tracker)
+        self._resizes = ResizeFollower()
         self._made = MadeStorages()
         self._buckets = DdpBuckets(tracker.set_purpose)
         self._copies = ModuleCopies()
@@ -208,12 +208,13 @@ class Follower:
 
     # -- parameters, gradients, optimizers --------------------------------------------------
 
-    def label(self, tensors: Any, category: str) -> None:
-        """Gives the storages of a tensor, or of a list of them, their category."""
-        if self.tracker.label(tensors, category):
+    def label(self, tensors: Any, category: str, owner: str | None = None) -> None:
+        """Gives the storages of a tensor, or of a list of them, their category, and the name of the
+        module that has them."""
+        if self.tracker.label(tensors, category, owner):
             return
         for tensor in tensors_inside(tensors):
-            if not self.tracker.label(tensor, category):
+            if not self.tracker.label(tensor, category, owner):
                 self._watch_from_python(tensor)
 
     def _label_tree(self, module: nn.Module) -> None:

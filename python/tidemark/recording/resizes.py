@@ -1,27 +1,53 @@
-"""Notices `UntypedStorage.resize_`, the one way to give a storage new memory that no operator shows."""
+"""Notices `UntypedStorage.resize_`, the one way to give a storage new memory that no operator shows.
+
+C++ stands in the method's place, and tells every tracker of the process; whoever counts in Python is
+told after it.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import weakref
-from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, Protocol
 
 import torch
 
+from tidemark.recording.library import _recorder
 from tidemark.recording.replaced_method import ReplacedMethod
 
-_all: dict[int, weakref.ref[ResizeFollower]] = {}
+
+class ResizeHearer(Protocol):
+    """Who counts in Python."""
+
+    def _look_at_size(self, storage: torch.UntypedStorage) -> None: ...
+
+
+_hearers: dict[int, weakref.ref[Any]] = {}
+
+
+def tell_of_resizes(hearer: ResizeHearer) -> None:
+    """Of all of them while they are followed, for as long as the hearer lives."""
+    number = id(hearer)
+    _hearers[number] = weakref.ref(hearer, lambda _: _hearers.pop(number, None))
+
+
+def _tell(storage: torch.UntypedStorage) -> None:
+    for alive in list(_hearers.values()):
+        hearer = alive()
+        if hearer is not None:
+            with contextlib.suppress(Exception):  # an error of ours is not the program's
+                hearer._look_at_size(storage)
+
+
+_RESIZE = ReplacedMethod(torch.UntypedStorage, "resize_",
+                         partial(_recorder.followed_resize, hearers=_hearers, tell=_tell))
 
 
 class ResizeFollower:
-    """Keeps a storage's category through resizes, also while it has no memory at all."""
+    """While started, storages keep their category through resizes, also while they have no memory."""
 
-    def __init__(self, tracker: Any) -> None:
-        self._tracker = tracker
-        # Also after its tracker has stopped: storages it knows go on living.
-        number = id(self)
-        _all[number] = weakref.ref(self, lambda _: _all.pop(number, None))
-        self._emptied: dict[int, tuple[Any, tuple[int, int]]] = {}
+    def __init__(self) -> None:
         self._is_active = False
 
     def start(self) -> None:
@@ -32,46 +58,3 @@ class ResizeFollower:
         if self._is_active:
             self._is_active = False
             _RESIZE.stop()
-
-    def before(self, storage: torch.UntypedStorage) -> tuple[int, int] | None:
-        known: tuple[int, int] | None = self._tracker.find(storage._cdata)
-        if known is None and storage._cdata in self._emptied:
-            return self._emptied.pop(storage._cdata)[1]
-        return known
-
-    def after(self, storage: torch.UntypedStorage, before: tuple[int, int] | None) -> None:
-        if before is None:
-            return
-        self._tracker.resized(storage._cdata, before)
-        if storage.nbytes() == 0:
-            number = storage._cdata
-            gone = weakref.ref(storage, lambda _: self._emptied.pop(number, None))
-            self._emptied[number] = (gone, before)
-
-    def give_up(self, problem: Exception) -> None:
-        if self._tracker is not None:
-            self._tracker.give_up(repr(problem))
-
-
-def _followed(original: Any) -> Callable[[torch.UntypedStorage, int], Any]:
-    def resize_(storage: torch.UntypedStorage, size: int) -> Any:
-        followers = [one for one in (alive() for alive in list(_all.values())) if one is not None]
-        before = [(one, _try(one, one.before, storage)) for one in followers]
-        result = original(storage, size)
-        for follower, known in before:
-            _try(follower, follower.after, storage, known)
-        return result
-
-    return resize_
-
-
-def _try(follower: ResizeFollower, work: Callable[..., Any], *arguments: Any) -> Any:
-    """An error of ours ends the tracking, not the program's resize."""
-    try:
-        return work(*arguments)
-    except Exception as problem:
-        follower.give_up(problem)
-        return None
-
-
-_RESIZE = ReplacedMethod(torch.UntypedStorage, "resize_", _followed)

@@ -20,10 +20,7 @@ class ShardedLabels:
         self._follower.label(gradient, "ShardedGradient")
 
     def own(self, unit: Any, tensors: Any, category: str) -> None:
-        tracker = self._follower.tracker
-        tracker.set_owner(self._follower.names.find(unit) or "")
-        self._follower.label(tensors, category)
-        tracker.set_owner("")
+        self._follower.label(tensors, category, self._follower.names.find(unit) or "")
 
 
 class GradientsOnly:

@@ -112,28 +112,32 @@ def _gathers(hearer: Hearer, group: Any, *_: Any, **__: Any) -> Around:
 
 def _unshards(hearer: Hearer, group: Any) -> Around:
     is_news = getattr(group, "_all_gather_result", None) is not None
+    had = _put_together(group) if is_news else []
     before = hearer.set_purpose("UnshardedParameter")
     try:
         yield
     finally:
         hearer.set_purpose(before)
-    if is_news:
-        hearer.own(group.modules[0], [one._unsharded_param for one in group.fsdp_params
-                                      if getattr(one, "_unsharded_param", None) is not None],
-                   "UnshardedParameter")
+    if not is_news:
+        return
+    has = _put_together(group)
+    known = {id(one) for one in had}
+    for parameter in has:
+        if id(parameter) not in known and remember(parameter, UNSHARDED):
+            hearer.follow_unsharded(parameter)
+    hearer.own(group.modules[0], has, "UnshardedParameter")
 
 
-def _puts_together(hearer: Hearer, sharded: Any) -> Around:
-    yield
-    if remember(sharded._unsharded_param, UNSHARDED):
-        hearer.follow_unsharded(sharded._unsharded_param)
+def _put_together(group: Any) -> list[Any]:
+    """The parameters of a group as the module uses them; none before they have been gathered once."""
+    return [whole for one in group.fsdp_params
+            if (whole := getattr(one, "_unsharded_param", None)) is not None]
 
 
 def _takes_gradients(hearer: Hearer, group: Any, *_: Any) -> Around:
     """Gradients that autograd has handed over otherwise than to a plain leaf."""
-    hearer.label([one._unsharded_param.grad for one in group.fsdp_params
-                  if getattr(one, "_unsharded_param", None) is not None
-                  and one._unsharded_param.grad is not None], "UnshardedGradient")
+    hearer.label([gradient for one in _put_together(group) if (gradient := one.grad) is not None],
+                 "UnshardedGradient")
     yield
 
 
@@ -182,7 +186,6 @@ def _points_of_fsdp2() -> list[HeardPoint]:
     return [
         HeardPoint(FSDPParam, "to_sharded_dtensor", _makes_shard),
         HeardPoint(FSDPParam, "reset_sharded_param", _takes_shard),
-        HeardPoint(FSDPParam, "init_unsharded_param", _puts_together),
         HeardPoint(FSDPParam, "to_sharded_post_forward", _makes("ShardedParameter")),
         HeardPoint(FSDPParam, "to_accumulated_grad_if_needed", _makes("UnshardedGradient")),
         HeardPoint(groups.FSDPParamGroup, "unshard", _gathers),

@@ -26,6 +26,9 @@ void Attribution::take(const Note& note) {
     case NoteKind::Output: return output(note);
     case NoteKind::Made: return made(note);
     case NoteKind::OperatorEnded: return operator_ended(note);
+    case NoteKind::Resizing: return resizing(note);
+    case NoteKind::Resized: return resized(note);
+    case NoteKind::Forgotten: emptied_.erase(note.key); return;
     case NoteKind::Labelled: return label(note.key, note.bytes, note.device, note.category());
     default: return;  // not of storages
   }

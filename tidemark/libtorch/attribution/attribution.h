@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "tidemark/libtorch/attribution/high_marks.h"
@@ -140,6 +141,14 @@ class Attribution {
     bool is_of_module = false;         // it was born inside one
     std::uint32_t optimizer_step = 0;  // the last that had begun at its birth
   };
+  struct Former {  // what a storage was before it was resized
+    Category category;
+    std::uint8_t device;
+  };
+  struct Resize {
+    StorageKey storage = 0;  // the object, not its memory
+    std::optional<Former> former;
+  };
   struct Thread {
     std::vector<StorageNumber> inside, outside;  // born, not yet counted
     std::int64_t optimizer_since = 0;
@@ -148,6 +157,7 @@ class Attribution {
     bool recomputing = false, creates_graph = false;
     std::optional<Category> purpose;  // of all it makes
     bool is_engine = true;            // nothing was born here but in backwards
+    Resize resize;                    // the last that began here
   };
 
   Thread& thread(std::uint32_t number) {
@@ -164,6 +174,8 @@ class Attribution {
   void hand_on(Category category, Thread& thread);
   void output(const Note& note);
   void made(const Note& note);
+  void resizing(const Note& note);
+  void resized(const Note& note);
   void operator_ended(const Note& note);
   void settle_inside(Thread& thread);
   void age_outside(Thread& thread, std::uint8_t flags);
@@ -192,7 +204,8 @@ class Attribution {
   KeyIndex index_;
   std::vector<Storage> storages_;
   std::vector<StorageNumber> free_;
-  std::vector<Thread> threads_;  // by number
+  std::vector<Thread> threads_;                     // by number
+  std::unordered_map<StorageKey, Former> emptied_;  // storages without memory
 
   Rows now_, peak_;
   std::vector<std::int64_t> peak_moment_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "tidemark/engine/base/category.h"
 #include "tidemark/libtorch/attribution/key_index.h"
@@ -20,7 +21,11 @@ enum class NoteKind : std::uint8_t {
   From,           // what the thread makes from here on comes of this line and this operator
   Shaped,         // a storage that the operator has made, and the type and shape it is returned as
   StepBegan,      // the program has begun to record gradients: where a step is awaited, it begins
+  Resizing,   // outside of operators, a storage is about to get other memory; `bytes`: which one
+  Resized,    // it has got this memory, or none
+  Forgotten,  // a storage that was left without memory is gone
   // For one tracker:
+  Purposed,      // what the thread makes from here on is of a category, or as usual
   Labelled,      // this storage is of a category
   Passed,        // this storage is one of several that the next border of a forward passes
   ForwardBegan,  // a module is called with this storage (0: with none, or with those passed)
@@ -53,7 +58,7 @@ enum NoteFlags : std::uint8_t {
 struct Note {
   std::int64_t time_ns = 0;  // 0 where nobody asked for times
   StorageKey key = 0;
-  std::int64_t bytes = 0;  // of a module's note: its number
+  std::int64_t bytes = 0;  // of a module's note: its number; of a purpose: its category, or -1
   std::uint32_t thread = 0;
   NoteKind kind = NoteKind::Born;
   std::uint8_t device = 0;  // a number of the recorder's list of devices
@@ -63,6 +68,9 @@ struct Note {
   bool has(NoteFlags flag) const { return (flags & flag) != 0; }
   ModuleNumber module() const { return static_cast<ModuleNumber>(bytes); }
   Category category() const { return static_cast<Category>(flags); }
+  std::optional<Category> purpose() const {
+    return bytes < 0 ? std::nullopt : std::optional(static_cast<Category>(bytes));
+  }
 };
 static_assert(sizeof(Note) == 32);
 

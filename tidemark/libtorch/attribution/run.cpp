@@ -63,6 +63,7 @@ void Run::understand(const Note& note) {
     case NoteKind::BackwardEnded:
       book_.end_backward(note.module());
       return write_end(note.module(), note.thread, Phase::Backward);
+    case NoteKind::Purposed: set_purpose(note.thread, note.purpose()); return;
     default: return attribution_.take(note);
   }
 }

@@ -190,6 +190,12 @@ bool watch_storage(c10::StorageImpl& storage) {
   return true;
 }
 
+bool is_watched(const c10::StorageImpl& storage) {
+  const c10::DeleterFnPtr deleter = storage.data_ptr().get_deleter();
+  return deleter == &NotedCpuAllocator::note_and_delete ||
+         deleter == &NotedMetaAllocator::note_death;
+}
+
 void note_made(c10::StorageImpl& storage) {
   Recorder& recorder = Recorder::instance();
   // Fake storages are known by what operators return.

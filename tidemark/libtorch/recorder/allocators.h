@@ -23,6 +23,9 @@ attribution::StorageKey key_of(const c10::StorageImpl& storage);
 // possible: its memory is not the allocator's (shared, borrowed or mapped).
 bool watch_storage(c10::StorageImpl& storage);
 
+// Whether they are, as far as the storage itself tells.
+bool is_watched(const c10::StorageImpl& storage);
+
 // The program made this storage itself, outside of operators (a copy, a file that is read). Its
 // birth is told here where its allocator was not ours.
 void note_made(c10::StorageImpl& storage);

@@ -142,6 +142,27 @@ void Recorder::note_shape(StorageKey key, CallId call) noexcept {
   push(note);
 }
 
+void Recorder::note_resizing(StorageKey memory, StorageKey storage) noexcept {
+  Note note = here(NoteKind::Resizing);
+  note.key = memory;
+  note.bytes = static_cast<std::int64_t>(storage);
+  push(note);
+}
+
+void Recorder::note_resized(StorageKey memory, std::int64_t bytes) noexcept {
+  Note note = here(NoteKind::Resized);
+  if (torch::autograd::get_current_graph_task_id() != -1) note.flags |= kInBackward;
+  note.key = memory;
+  note.bytes = bytes;
+  push(note);
+}
+
+void Recorder::note_forgotten(StorageKey storage) noexcept {
+  Note note = here(NoteKind::Forgotten);
+  note.key = storage;
+  push(note);
+}
+
 void Recorder::note_operator_end(std::uint8_t more_flags) noexcept {
   ThreadState& thread = this_thread();
   const bool wanted = wants_sample_.load(std::memory_order_relaxed);

@@ -88,6 +88,11 @@ class Recorder {
   // The operator that ends has made this storage and returns it as this call says.
   void note_shape(StorageKey key, CallId call) noexcept;
   void note_operator_end(std::uint8_t more_flags) noexcept;
+  // Outside of operators: this storage object, in this memory, is about to get other memory; the
+  // same thread's last one has got this; an object that was left without any is gone.
+  void note_resizing(StorageKey memory, StorageKey storage) noexcept;
+  void note_resized(StorageKey memory, std::int64_t bytes) noexcept;
+  void note_forgotten(StorageKey storage) noexcept;
   // Records have taken over from the state: has the thread left the operator it was in by then?
   void catch_up(ThreadState& thread, bool begins_operator) noexcept;
   // An allocator has failed; outside its locks.
@@ -96,6 +101,8 @@ class Recorder {
   bool wants_outputs() const noexcept { return output_starts_.load(std::memory_order_relaxed) > 0; }
   // True while somebody wants to know which line and which operator makes what.
   bool wants_origins() const noexcept { return origin_starts_.load(std::memory_order_relaxed) > 0; }
+  // True while somebody hears of deaths.
+  bool is_listening() const noexcept { return listening_.load(std::memory_order_relaxed); }
   bool is_recording() const noexcept { return recording_.load(std::memory_order_relaxed); }
 
   // The next operator on this thread that records gradients is noted as StepBegan, or the next but

@@ -43,10 +43,30 @@ Graph end_leaf_call(const Tracker* tracker, ModuleNumber module) {
   return graph;
 }
 
+// What this thread works for now, by tracker; those of which it does nothing special have none.
+struct Purpose {
+  std::uint64_t tracker;
+  Category category;
+};
+thread_local std::vector<Purpose> t_purposes;
+
+std::optional<Category> exchange_purpose(std::uint64_t tracker, std::optional<Category> purpose) {
+  std::optional<Category> before;
+  std::erase_if(t_purposes, [&](const Purpose& one) {
+    if (one.tracker != tracker) return false;
+    before = one.category;
+    return true;
+  });
+  if (purpose) t_purposes.push_back({tracker, *purpose});
+  return before;
+}
+
+std::atomic<std::uint64_t> g_trackers{0};
+
 }  // namespace
 
 Tracker::Tracker(const TrackerOptions& options)
-    : options_(options), run_(options.rules, *options.scheme, options.tape) {
+    : options_(options), number_(++g_trackers), run_(options.rules, *options.scheme, options.tape) {
   Recorder::instance().attach(&run_);
 }
 
@@ -210,8 +230,11 @@ void Tracker::set_in_closure(bool in_closure) {
 }
 
 std::optional<Category> Tracker::set_purpose(std::optional<Category> purpose) {
-  const Quiet quiet;
-  return run_.set_purpose(this_thread().id, purpose);
+  const std::optional<Category> before = exchange_purpose(number_, purpose);
+  Note note = Recorder::instance().here(NoteKind::Purposed);
+  note.bytes = purpose ? static_cast<std::int64_t>(*purpose) : -1;
+  Recorder::instance().tell(run_, note);
+  return before;
 }
 
 void Tracker::tell_moment(ModuleNumber module, attribution::Moment moment) {

@@ -71,7 +71,9 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
   std::int64_t steps_done();
 
   // Makes the tensors' storages known. False if the death of one cannot be noticed from here.
-  bool label(at::TensorList tensors, Category category);
+  // `owner`: the module that they belong to, in the tape.
+  bool label(at::TensorList tensors, Category category,
+             const std::optional<std::string>& owner = std::nullopt);
   bool label(const at::Tensor& tensor, Category category);
   // Labels the gradients of this leaf as soon as each has been accumulated, until the tracker
   // stops; after hooks of the program that are there already, where `comes_last`.
@@ -81,13 +83,8 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
   void set_owner(const std::string& path);
   std::int64_t known_bytes(at::TensorList tensors);
   void forget(attribution::StorageKey key);
-  // A storage that is about to get other memory, and the same one afterwards.
-  struct Known {
-    Category category;
-    std::uint8_t device;
-  };
-  std::optional<Known> find(const c10::StorageImpl& storage);
-  void resized(c10::StorageImpl& storage, Known before);
+  // What a storage that counts is; else nothing.
+  std::optional<Category> category_of(const c10::StorageImpl& storage);
 
   // Remembers what is alive now: the allocator of this device has just failed.
   void capture_out_of_memory(std::int64_t wanted, const std::string& device);
@@ -124,6 +121,16 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
   Recorder::Wanted wanted() const;
   // With everything counted that this thread's operators have left behind. Under the lock.
   Attribution& attribution_here();
+  struct Labelled {
+    attribution::StorageKey key;
+    std::int64_t bytes;
+    std::uint8_t device;
+  };
+  bool counts_at_birth() const { return running_ && options_.rules.count_at_birth && !outputs_; }
+  void tell_label(const Labelled& storage, Category category);
+  void label_all(const std::vector<Labelled>& all, Category category,
+                 const std::optional<std::string>& owner);
+  void own(const std::string& path);  // under the lock
   void tell_border(Note note, ModuleNumber module, at::TensorList passed);
   // Borders of backwards, as actions on gradients.
   using Gradients = std::vector<at::Tensor>;
@@ -146,6 +153,7 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
   }
 
   const TrackerOptions options_;
+  const std::uint64_t number_;  // no other has had it
   TrackedRun run_;
   FollowedLeaves leaves_;
   // The last thread and backward that were followed: most hooks need not ask further.

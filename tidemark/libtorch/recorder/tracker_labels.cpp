@@ -1,4 +1,4 @@
-// What storages are, told from outside: labels, sizes, resizes, and what modules pass on.
+// What storages are, told from outside: labels, sizes, and what modules pass on.
 #include <ATen/ATen.h>
 #include <c10/util/SmallVector.h>
 
@@ -83,21 +83,21 @@ bool Tracker::label(const at::Tensor& tensor, Category category) {
   if (bytes == 0) return true;
   const std::uint8_t device = device_number(tensor);
   const bool is_watched = watch_storage(storage);
-  Note note = Recorder::instance().here(NoteKind::Labelled);
-  note.key = key_of(storage);
-  note.bytes = bytes;
-  note.device = device;
-  note.flags = static_cast<std::uint8_t>(category);
-  Recorder::instance().tell(run_, note);
+  tell_label({key_of(storage), bytes, device}, category);
   return is_watched;
 }
 
-bool Tracker::label(at::TensorList tensors, Category category) {
-  struct Labelled {
-    StorageKey key;
-    std::int64_t bytes;
-    std::uint8_t device;
-  };
+void Tracker::tell_label(const Labelled& storage, Category category) {
+  Note note = Recorder::instance().here(NoteKind::Labelled);
+  note.key = storage.key;
+  note.bytes = storage.bytes;
+  note.device = storage.device;
+  note.flags = static_cast<std::uint8_t>(category);
+  Recorder::instance().tell(run_, note);
+}
+
+bool Tracker::label(at::TensorList tensors, Category category,
+                    const std::optional<std::string>& owner) {
   std::vector<Labelled> all;
   all.reserve(tensors.size());
   bool is_watched = true;
@@ -108,18 +108,28 @@ bool Tracker::label(at::TensorList tensors, Category category) {
       const auto bytes = static_cast<std::int64_t>(storage.nbytes());
       if (bytes == 0) return;
       // The rows of a sparse gradient may be the very ids that the program was given.
-      if (const auto known = is_strided ? std::nullopt : find(storage);
-          known && known->category == Category::Other)
-        return;
+      if (!is_strided && category_of(storage) == Category::Other) return;
       is_watched &= watch_storage(storage);
       all.push_back({key_of(storage), bytes, device});
     });
   }
-  const Quiet quiet;
-  Attribution& attribution = attribution_here();
-  for (const Labelled& one : all) attribution.label(one.key, one.bytes, one.device, category);
+  label_all(all, category, owner);
   Recorder::instance().want_sample();
   return is_watched;
+}
+
+void Tracker::label_all(const std::vector<Labelled>& all, Category category,
+                        const std::optional<std::string>& owner) {
+  // Where storages count from their birth no operator need be left first, and notes will do.
+  if (!owner && counts_at_birth()) {
+    for (const Labelled& one : all) tell_label(one, category);
+    return;
+  }
+  const Quiet quiet;
+  Attribution& attribution = attribution_here();
+  if (owner) own(*owner);
+  for (const Labelled& one : all) attribution.label(one.key, one.bytes, one.device, category);
+  if (owner) own("");
 }
 
 void Tracker::follow_gradient(const at::Tensor& leaf, bool comes_last, Category category) {
@@ -139,6 +149,10 @@ void set_wrapped_labeller(LabelWrapped label) { g_label_wrapped = label; }
 
 void Tracker::set_owner(const std::string& path) {
   const Quiet quiet;
+  own(path);
+}
+
+void Tracker::own(const std::string& path) {
   if (attribution::RunTape* tape = run_.tape())
     tape->set_owner(path.empty() ? ScopeId() : tape->tables().scope(path));
 }
@@ -174,27 +188,13 @@ void Tracker::forget(StorageKey key) {
   attribution_here().take(note);
 }
 
-std::optional<Tracker::Known> Tracker::find(const c10::StorageImpl& storage) {
+std::optional<Category> Tracker::category_of(const c10::StorageImpl& storage) {
   if (is_orphan()) return std::nullopt;
-  const Quiet quiet;
   // One without memory is known to nobody: no note need be read for it.
   const StorageKey key = key_of(storage);
   if (!key) return std::nullopt;
-  const Attribution& attribution = attribution_here();
-  const auto category = attribution.category_of(key);
-  if (!category) return std::nullopt;
-  return Known{*category, attribution.device_of(key)};
-}
-
-void Tracker::resized(c10::StorageImpl& storage, Known before) {
-  const auto bytes = static_cast<std::int64_t>(storage.nbytes());
-  if (bytes > 0) watch_storage(storage);
   const Quiet quiet;
-  const StorageKey key = key_of(storage);
-  Attribution& attribution = attribution_here();
-  if (key && attribution.category_of(key)) attribution.set_bytes(key, bytes);
-  else if (key) attribution.label(key, bytes, before.device, before.category);
-  attribution.sample(current_backward() != -1);
+  return attribution_here().category_of(key);
 }
 
 }  // namespace tidemark::recorder
