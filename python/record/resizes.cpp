@@ -66,10 +66,14 @@ struct Resizing {
 };
 Resizing g_resizing{};
 
-void tell_trackers(c10::StorageImpl& storage, bool was_watched) {
-  was_watched |= g_emptied.take(storage);
-  if (storage.nbytes() == 0) g_emptied.add(storage, was_watched);
-  else if (was_watched) watch_storage(storage);
+void tell_trackers(c10::StorageImpl& storage, bool was_watched) noexcept {
+  try {
+    was_watched |= g_emptied.take(storage);
+    if (storage.nbytes() == 0) g_emptied.add(storage, was_watched);
+    else if (was_watched) watch_storage(storage);
+  } catch (...) {
+    // There is no memory to remember it by: its next memory is watched if its allocator is.
+  }
   Recorder::instance().note_resized(key_of(storage), static_cast<std::int64_t>(storage.nbytes()));
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import wraps
 from types import FrameType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -67,6 +67,7 @@ def with_followed_closure(
     return args, {**kwargs, "closure": followed}
 
 
+_WITHOUT_TENSORS = (int, float, str, bytes, type(None))
 # Not state, whatever refers to them: their tensors are somebody else's.
 _NOT_OPENED = (nn.Module, Optimizer, ModuleType, FunctionType, MethodType, type)
 
@@ -75,9 +76,9 @@ def state_tensors(optimizer: Optimizer) -> list[torch.Tensor]:
     """Every tensor that can be reached from the optimizer's state, or is held in its groups and
     attributes, but for what it optimizes."""
     parameters = [one for group in optimizer.param_groups for one in group["params"]]
-    gradients = [one.grad for one in parameters if one.grad is not None]
+    gradients = [gradient for one in parameters if (gradient := one.grad) is not None]
     others = {id(tensor) for tensor in (*parameters, *gradients)}
-    found = [one for state in optimizer.state.values() for one in _tensors_below(state)]
+    found = [one for state in optimizer.state.values() for one in _tensors_of(state)]
     found += _tensors_below(_held_besides(optimizer), opens_objects=False)
     return [one for one in found if id(one) not in others]
 
@@ -91,6 +92,25 @@ def _held_besides(optimizer: Optimizer) -> list[Any]:
     return of_groups + own
 
 
+class _EndKinds(dict[type, bool]):
+    """Whether objects of a kind are tensors, or hold none."""
+
+    def __missing__(self, kind: type) -> bool:
+        self[kind] = issubclass(kind, (torch.Tensor, *_WITHOUT_TENSORS))
+        return self[kind]
+
+
+_end_kinds = _EndKinds()
+
+
+def _tensors_of(state: Any) -> Iterable[torch.Tensor]:
+    """Of one parameter's state. Nearly all are dictionaries with nothing to open in them, and there
+    are as many as parameters."""
+    if type(state) is dict and all(_end_kinds[type(one)] for one in state.values()):
+        return [one for one in reversed(state.values()) if isinstance(one, torch.Tensor)]
+    return _tensors_below(state)
+
+
 def _tensors_below(value: Any, *, opens_objects: bool = True) -> Iterator[torch.Tensor]:
     """In containers and in the attributes of objects, however deep; each object is opened once."""
     opened: set[int] = set()
@@ -100,7 +120,7 @@ def _tensors_below(value: Any, *, opens_objects: bool = True) -> Iterator[torch.
         if isinstance(one, torch.Tensor):
             yield one
             continue
-        if isinstance(one, (int, float, str, bytes, type(None), *_NOT_OPENED)) or id(one) in opened:
+        if isinstance(one, (*_WITHOUT_TENSORS, *_NOT_OPENED)) or id(one) in opened:
             continue
         opened.add(id(one))
         if isinstance(one, Mapping):

@@ -16,6 +16,7 @@ from torch import nn
 import tidemark
 from tidemark.compat import MemTracker
 from tidemark.recording.library import _recorder
+from tidemark.recording.resizes import tell_of_resizes
 
 
 def run(tmp_path: Path, program: str) -> subprocess.CompletedProcess[str]:
@@ -100,14 +101,37 @@ def test_errors_of_ours_around_steps_and_modules_stop_tracking_only(broken: str)
     assert "broken" in tracker._tracker.why_given_up
 
 
-@pytest.mark.parametrize("broken", ["find", "resized"])
-def test_errors_of_ours_in_a_resize_stop_tracking_only(broken: str) -> None:
-    tracker = MemTracker()
-    tracker._follower._resizes._tracker = Broken(tracker._tracker, {broken})
-    with pytest.warns(RuntimeWarning, match="stopped tracking"), tracker:
-        tensor = torch.ones(10)
+def test_errors_of_ours_in_a_resize_are_not_the_programs() -> None:
+    class Failing:
+        seen = 0
+
+        def _look_at_size(self, storage: torch.UntypedStorage) -> None:
+            self.seen += 1
+            raise RuntimeError("broken")
+
+    hearer, tensor = Failing(), torch.ones(10)
+    tell_of_resizes(hearer)
+    with MemTracker():
         tensor.untyped_storage().resize_(400)
-        assert tensor.untyped_storage().nbytes() == 400
+    assert hearer.seen == 1
+    assert tensor.untyped_storage().nbytes() == 400
+    tensor.untyped_storage().resize_(800)
+    assert hearer.seen == 1
+
+
+def test_a_resize_that_fails_is_the_programs_own_error() -> None:
+    tracker, tensor = MemTracker(), torch.ones(10)
+    tracker.track_external(tensor)
+    borrowed = torch.frombuffer(bytearray(16), dtype=torch.uint8).untyped_storage()
+    with tracker:
+        with pytest.raises(RuntimeError, match="not resizable"):
+            borrowed.resize_(400)
+        with pytest.raises(TypeError):
+            tensor.untyped_storage().resize_()  # type: ignore[call-arg]
+        with pytest.raises(TypeError):
+            tensor.untyped_storage().resize_(1, 2)  # type: ignore[call-arg]
+        tensor.untyped_storage().resize_(400)
+        assert tracker.get_tracker_snapshot()[torch.device("cpu")]["Total"] == 400
 
 
 def test_errors_of_ours_at_a_gradient_stop_tracking_only() -> None:

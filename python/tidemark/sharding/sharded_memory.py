@@ -84,9 +84,8 @@ def _makes(category: str) -> Point:
     return point
 
 
-def _makes_shard(hearer: Hearer, sharded: Any, *_: Any, **__: Any) -> Around:
+def _makes_shard(hearer: Hearer, made: Any, sharded: Any, *_: Any, **__: Any) -> None:
     """FSDP2 makes the parameter this way, and after that nothing but its gradients."""
-    made = yield
     parameter = getattr(sharded, "sharded_param", None)
     if parameter is None:
         hearer.label(made, "ShardedParameter")
@@ -94,17 +93,15 @@ def _makes_shard(hearer: Hearer, sharded: Any, *_: Any, **__: Any) -> Around:
         hearer.take_sharded_gradient(parameter, made)
 
 
-def _takes_shard(hearer: Hearer, sharded: Any) -> Around:
+def _takes_shard(hearer: Hearer, _: None, sharded: Any) -> None:
     """The module may have another parameter than FSDP2 had made: moved, loaded, or padded now."""
-    yield
     remember(sharded.sharded_param, SHARDED)
     if not sharded.sharded_param.is_meta:
         hearer.label(sharded.sharded_param, "ShardedParameter")
 
 
-def _gathers(hearer: Hearer, group: Any, *_: Any, **__: Any) -> Around:
+def _gathers(hearer: Hearer, _: None, group: Any, *__: Any, **___: Any) -> None:
     """The module may be another than the one that runs: gathered before it is needed."""
-    yield
     gathered = getattr(group, "_all_gather_result", None)
     if gathered is not None:
         hearer.own(group.modules[0], gathered.all_gather_output, "AllGather")
@@ -151,6 +148,8 @@ def _reduces(hearer: Hearer, fsdp_params: Any, *_: Any, **__: Any) -> Around:
     *exchanged, partial = (one for one in result[1:] if one is None or isinstance(one, torch.Tensor))
     if partial is not None:
         hearer.label(partial, "ShardedGradient")
+    if all(one is None for one in exchanged):
+        return
     gradients = {_storage(one.sharded_param.grad._local_tensor) for one in fsdp_params
                  if one.sharded_param.grad is not None}
     hearer.label([one for one in exchanged if one is not None and _storage(one) not in gradients],
@@ -161,8 +160,7 @@ def _storage(tensor: torch.Tensor) -> int:
     return int(tensor.untyped_storage()._cdata)
 
 
-def _gives_flat_gradient(hearer: Hearer, handle: Any) -> Around:
-    yield
+def _gives_flat_gradient(hearer: Hearer, _: None, handle: Any) -> None:
     if handle.flat_param.grad is not None:
         hearer.label(handle.flat_param.grad, "Gradient")
 
@@ -184,11 +182,11 @@ def _points_of_fsdp2() -> list[HeardPoint]:
     from torch.distributed.fsdp._fully_shard._fsdp_param import FSDPParam
 
     return [
-        HeardPoint(FSDPParam, "to_sharded_dtensor", _makes_shard),
-        HeardPoint(FSDPParam, "reset_sharded_param", _takes_shard),
+        HeardPoint(FSDPParam, "to_sharded_dtensor", after=_makes_shard),
+        HeardPoint(FSDPParam, "reset_sharded_param", after=_takes_shard),
         HeardPoint(FSDPParam, "to_sharded_post_forward", _makes("ShardedParameter")),
         HeardPoint(FSDPParam, "to_accumulated_grad_if_needed", _makes("UnshardedGradient")),
-        HeardPoint(groups.FSDPParamGroup, "unshard", _gathers),
+        HeardPoint(groups.FSDPParamGroup, "unshard", after=_gathers),
         HeardPoint(groups.FSDPParamGroup, "wait_for_unshard", _unshards),
         HeardPoint(groups.FSDPParamGroup, "post_backward", _takes_gradients),
         HeardPoint(groups, "foreach_all_gather", _makes("AllGather")),
@@ -204,7 +202,7 @@ def _points_of_fsdp1() -> list[HeardPoint]:
 
     return [
         HeardPoint(FlatParamHandle, "_alloc_padded_unsharded_flat_param", _makes("AllGather")),
-        HeardPoint(FlatParamHandle, "prepare_gradient_for_optim", _gives_flat_gradient),
+        HeardPoint(FlatParamHandle, "prepare_gradient_for_optim", after=_gives_flat_gradient),
     ]
 
 
