@@ -8,6 +8,7 @@
 
 #include "tests/threads/stand_in_engine.h"
 #include "tests/threads/torch_stand_in.h"
+#include "tidemark/libtorch/recorder/allocators.h"
 #include "tidemark/libtorch/recorder/tracker.h"
 
 namespace tidemark::recorder {
@@ -50,6 +51,9 @@ class Training {
       tracker.follow_gradient(weight_, false);
       tracker.begin_forward(module, input);
     });
+    tell([](Tracker& tracker, ModuleNumber) { tracker.set_purpose(Category::AllGather); });
+    resize();
+    tell([](Tracker& tracker, ModuleNumber) { tracker.set_purpose(std::nullopt); });
     at::Tensor output = call_operator(1024);
     tell(
         [&](Tracker& tracker, ModuleNumber module) { tracker.end_forward(module, output, false); });
@@ -64,6 +68,17 @@ class Training {
   }
 
  private:
+  // As if its memory were kept.
+  void resize() {
+    const c10::StorageImpl& storage = *weight_.storage().unsafeGetStorageImpl();
+    const auto object = static_cast<StorageKey>(reinterpret_cast<std::uintptr_t>(&storage));
+    Recorder::instance().note_resizing(key_of(storage), object);
+    Recorder::instance().note_resized(key_of(storage), 0);
+    Recorder::instance().note_resizing(0, object);
+    Recorder::instance().note_resized(key_of(storage), 256);
+    Recorder::instance().note_forgotten(object);
+  }
+
   void accumulate() {
     c10::TensorImpl& leaf = *weight_.unsafeGetTensorImpl();
     leaf.gradient = call_operator(256).getIntrusivePtr();

@@ -120,11 +120,9 @@ bool Tracker::label(at::TensorList tensors, Category category,
 
 void Tracker::label_all(const std::vector<Labelled>& all, Category category,
                         const std::optional<std::string>& owner) {
-  // Where storages count from their birth no operator need be left first, and notes will do.
-  if (!owner && counts_at_birth()) {
-    for (const Labelled& one : all) tell_label(one, category);
-    return;
-  }
+  // Where storages count from their birth no operator need be left first: a note will do. Many are
+  // worth the lock.
+  if (all.size() == 1 && !owner && counts_at_birth()) return tell_label(all.front(), category);
   const Quiet quiet;
   Attribution& attribution = attribution_here();
   if (owner) own(*owner);
