@@ -65,11 +65,26 @@ OnValue on_value_named(const std::string& name) {
   throw py::value_error("on_value must be plausible, zero, bound or error, not " + name);
 }
 
+// An operator, its arguments as a tape has them, and what happens inside: "=" a result, "+" bytes
+// that are taken, "-" which of them are given back.
+using MeasuredCall =
+    std::tuple<std::string, std::string, std::vector<std::pair<char, std::int64_t>>>;
+
+Pieces pieces_of(const std::vector<std::pair<char, std::int64_t>>& told) {
+  Pieces pieces;
+  for (const auto& [kind, value] : told)
+    pieces.add({kind == '='   ? Piece::Kind::Result
+                : kind == '+' ? Piece::Kind::Take
+                              : Piece::Kind::GiveBack,
+                value});
+  return pieces;
+}
+
 void open_run(int gpus, const std::string& gpu_name, std::int64_t memory_bytes, int major,
               int minor, int multiprocessors, const std::string& on_value, bool raise_out_of_memory,
               bool cuda_choices, bool memo, bool kernels, const std::string& save,
               std::optional<std::int64_t> host_memory, const std::string& allocator_settings,
-              const std::vector<std::tuple<std::string, std::string, std::int64_t>>& calibration) {
+              const std::vector<MeasuredCall>& calibration) {
   SessionOptions options;
   options.allocator = parse_allocator_settings(allocator_settings);
   options.allocator.tie_break = tie_break_of(TORCH_VERSION);
@@ -80,8 +95,8 @@ void open_run(int gpus, const std::string& gpu_name, std::int64_t memory_bytes, 
   options.cuda_choices = cuda_choices;
   options.memo = memo;
   options.kernels = kernels;
-  for (const auto& [op, signature, bytes] : calibration)
-    options.calibration.add(op, signature, bytes);
+  for (const auto& [op, signature, pieces] : calibration)
+    options.calibration.add(op, signature, pieces_of(pieces));
   if (host_memory) options.host_memory_bytes = *host_memory;
   const bool is_text = save.ends_with(".txt");
   auto text = is_text ? std::make_unique<RunFile>(save, 0) : nullptr;

@@ -14,6 +14,7 @@ import pytest
 from tidemark.calibration.calibration_file import BadCalibration, Calibration, read_calibration
 from tidemark.calibration.choice import SHIPPED, choose_calibration
 from tidemark.calibration.command import measure
+from tidemark.calibration.pieces import pieces_of
 from tidemark.calibration.signatures import DeviceText, TensorText, Unreadable, arguments_of
 from tidemark.gpus import find_gpu
 
@@ -27,8 +28,10 @@ for _ in range(3):
 CALL = ("aten::relu", "(f32[1024,1024])")
 
 
-def calibration(calls: dict[tuple[str, str], int]) -> Calibration:
-    return Calibration("NVIDIA H200", "9.0", "580", "2.11.0", 91900, calls)
+def calibration(calls: dict[tuple[str, str], str]) -> Calibration:
+    """Pieces as text."""
+    return Calibration("NVIDIA H200", "9.0", "580", "2.11.0", 91900,
+                       {call: pieces_of(text) for call, text in calls.items()})
 
 
 @pytest.mark.parametrize(("text", "expected"), [
@@ -54,9 +57,19 @@ def test_what_does_not_say_all_is_refused(text: str) -> None:
 
 def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     path = tmp_path / "gpu.json"
-    for calls in ({}, {CALL: 5, ("aten::mm", "(f32[1,1], f32[1,1])"): 0}):
+    for calls in ({}, {CALL: "+7 =0 +5 -1 -0", ("aten::mm", "(f32[1,1], f32[1,1])"): ""}):
         calibration(calls).write(path)
         assert read_calibration(path) == calibration(calls)
+
+
+def test_a_file_of_the_first_version_is_read(tmp_path: Path) -> None:
+    """It had one amount for each call, beside all results."""
+    path = tmp_path / "gpu.json"
+    calibration({CALL: "+5 -0", ("aten::mm", "(1)"): ""}).write(path)
+    facts = json.loads(path.read_text())
+    rows = [[*CALL, 5], ["aten::mm", "(1)", 0]]
+    path.write_text(json.dumps({**facts, "version": 1, "calls": rows}))
+    assert read_calibration(path) == calibration({CALL: "+5 -0", ("aten::mm", "(1)"): ""})
 
 
 @pytest.mark.parametrize(("damage", "word"), [
@@ -65,15 +78,18 @@ def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     (lambda facts: {**facts, "version": 9}, "version 9"),
     (lambda facts: {**facts, "calls": 3}, "damaged"),
     (lambda facts: {**facts, "calls": [["a", "b"]]}, "damaged"),
-    (lambda facts: {**facts, "calls": [["a", "b", -1]]}, "damaged"),
-    (lambda facts: {**facts, "calls": [["a", "b", 1.5]]}, "damaged"),
-    (lambda facts: {**facts, "calls": [["a", 7, 1]]}, "damaged"),
+    (lambda facts: {**facts, "calls": [["a", "b", 5]]}, "damaged"),
+    (lambda facts: {**facts, "calls": [["a", "b", "-0"]]}, "damaged"),
+    (lambda facts: {**facts, "calls": [["a", 7, ""]]}, "damaged"),
+    (lambda facts: {**facts, "version": 1, "calls": [["a", "b", "+5"]]}, "damaged"),
+    (lambda facts: {**facts, "version": 1, "calls": [["a", "b", -1]]}, "damaged"),
+    (lambda facts: {**facts, "version": 1, "calls": [["a", "b", 1.5]]}, "damaged"),
     (lambda facts: {**facts, "gpu": 3}, "damaged"),
     (lambda facts: {k: v for k, v in facts.items() if k != "cudnn"}, "damaged"),
 ])
 def test_a_damaged_file_is_refused(damage: Callable[[Any], Any], word: str, tmp_path: Path) -> None:
     path = tmp_path / "gpu.json"
-    calibration({CALL: 5}).write(path)
+    calibration({CALL: "+5 -0"}).write(path)
     path.write_text(json.dumps(damage(json.loads(path.read_text()))))
     with pytest.raises(BadCalibration, match=word):
         read_calibration(path)
@@ -87,10 +103,29 @@ def test_what_is_no_json_is_refused(text: str, tmp_path: Path) -> None:
         read_calibration(path)
 
 
+# Of a third round x and the y of the round before are there: 8 MiB, and 4 more when this y is, too.
+@pytest.mark.parametrize(("pieces", "peak"), [
+    (f"+{100 * MIB} -0", 12 + 100),                      # beside all results
+    (f"=0 +{100 * MIB} -0", 12 + 100),
+    (f"+{100 * MIB} -0 =0", 8 + 100),                    # gone when the result is born
+    (f"+{100 * MIB} =0 -0", 12 + 100),
+    (f"+{60 * MIB} -0 +{70 * MIB} -1 =0", 8 + 70),
+    (f"+{60 * MIB} +{70 * MIB} -0 =0 -1", 8 + 60 + 70),
+    (f"+{60 * MIB} +{70 * MIB} -1 =0 +{80 * MIB}", 12 + 60 + 80),  # what is kept goes with the call
+    (f"=5 +{100 * MIB} -0", 12 + 100),                   # a result that there is not
+])
+def test_pieces_are_taken_in_their_order(pieces: str, peak: int, tmp_path: Path, estimate: Any) -> None:
+    script, file = tmp_path / "train.py", tmp_path / "gpu.json"
+    script.write_text(SCRIPT)
+    calibration({CALL: pieces}).write(file)
+    known = estimate("--gpu", "h200", "--calibration", file, script).facts["peak"]["devices"][0]
+    assert known["allocated_bytes"] == peak * MIB
+
+
 def test_a_measured_call_takes_what_was_measured(tmp_path: Path, estimate: Any) -> None:
     script, file = tmp_path / "train.py", tmp_path / "gpu.json"
     script.write_text(SCRIPT)
-    calibration({CALL: 100 * MIB}).write(file)
+    calibration({CALL: f"+{100 * MIB} -0"}).write(file)
     plain = estimate("--gpu", "h200", "--calibration", "none", script).facts["peak"]["devices"][0]
     known = estimate("--gpu", "h200", "--calibration", file, script).facts["peak"]["devices"][0]
     # x, y of this round and of the last; and what a round takes inside, with y there.
@@ -129,7 +164,7 @@ for line in sys.stdin:
     op, signature = json.loads(line)
     if op == "aten::fatal":
         os.kill(os.getpid(), signal.SIGSEGV)
-    print(json.dumps("no" if op == "aten::odd" else len(signature)), flush=True)
+    print(json.dumps("no" if op == "aten::odd" else [["+", len(signature)], ["-", 0]]), flush=True)
 """)
     start = subprocess.Popen
     monkeypatch.setattr(subprocess, "Popen",
@@ -137,7 +172,7 @@ for line in sys.stdin:
     machine = calibration({})
     failures = measure(machine, [("aten::relu", "(1)"), ("aten::fatal", "()"), ("aten::odd", "()"),
                                  ("aten::mm", "(12)")], quiet=True)
-    assert machine.calls == {("aten::relu", "(1)"): 3, ("aten::mm", "(12)"): 4}
+    assert machine.calls == {("aten::relu", "(1)"): pieces_of("+3 -0"), ("aten::mm", "(12)"): pieces_of("+4 -0")}
     assert failures == {("aten::fatal", "()"): "it ended the process that made it (-11)",
                         ("aten::odd", "()"): "no"}
 

@@ -97,3 +97,24 @@ def test_none_without_cudas_choices(open_session: Callable[..., Any]) -> None:
     open_session(1, "h200", cuda_choices=False)
     x = torch.empty(4096, 3072, device="cuda")
     assert bytes_taken(lambda: x.sum(0))[0] == 0
+
+
+@pytest.mark.usefixtures("h200")
+def test_results_are_born_in_the_order_of_a_real_gpu() -> None:
+    """Addresses of virtual GPUs rise. The first call runs on twins, the second by the memo."""
+    x = torch.empty(64, 32, device="cuda")
+    for _ in range(2):
+        dropped, mask = torch.ops.aten.native_dropout(x, 0.1, True)
+        assert mask.data_ptr() < dropped.data_ptr()
+        kept, ones = torch.ops.aten.native_dropout(x, 0.1, False)
+        assert kept.data_ptr() < ones.data_ptr()
+
+
+@pytest.mark.usefixtures("h200")
+def test_a_copy_in_order_comes_before_the_results() -> None:
+    """The one that a norm makes of a tensor whose columns lie side by side."""
+    x = torch.empty(1024, 2048, device="cuda").t()
+    for _ in range(2):
+        before = torch.empty(1, device="cuda").data_ptr()
+        norm = torch.ops.aten.native_layer_norm(x, [1024], None, None, 1e-5)[0]
+        assert norm.data_ptr() - before >= 8 * MIB

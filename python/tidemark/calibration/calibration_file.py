@@ -7,8 +7,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tidemark.calibration.pieces import Pieces, brief, pieces_of, text_of
+
 FORMAT = "tidemark calibration"
-VERSION = 1
+VERSION = 2
+READABLE = (1, 2)  # in the first, calls have one amount, the highest, and no order
 
 
 class BadCalibration(RuntimeError):
@@ -23,13 +26,13 @@ class Calibration:
     torch: str
     cudnn: int
     # What a call takes beyond its results, in requested bytes, by operator and signature.
-    calls: dict[tuple[str, str], int] = field(default_factory=dict)
+    calls: dict[tuple[str, str], Pieces] = field(default_factory=dict)
 
     def write(self, path: Path) -> None:
         """One call a line, in order, so that two files can be compared."""
         head = {key: value for key, value in asdict(self).items() if key != "calls"}
-        lines = [json.dumps([op, signature, taken])
-                 for (op, signature), taken in sorted(self.calls.items())]
+        lines = [json.dumps([op, signature, text_of(pieces)])
+                 for (op, signature), pieces in sorted(self.calls.items())]
         body = json.dumps({"format": FORMAT, "version": VERSION, **head}, indent=1)[:-2]
         path.write_text(body + ',\n "calls": [\n' + ",\n".join(lines) + "\n ]\n}\n")
 
@@ -42,11 +45,12 @@ def read_calibration(path: Path) -> Calibration:
         raise BadCalibration(f"{path}: not JSON: {error}") from error
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise BadCalibration(f"{path}: no calibration; `tidemark calibrate` writes them")
-    if facts.get("version") != VERSION:
-        raise BadCalibration(f"{path}: version {facts.get('version')!r}, and {VERSION} is known")
+    if facts.get("version") not in READABLE:
+        raise BadCalibration(f"{path}: version {facts.get('version')!r}, and {VERSION} is the last one known")
     try:
         return Calibration(_text(facts, "gpu"), _text(facts, "capability"), _text(facts, "driver"),
-                           _text(facts, "torch"), _count(facts["cudnn"]), _calls(facts["calls"]))
+                           _text(facts, "torch"), _count(facts["cudnn"]),
+                           _calls(facts["calls"], facts["version"]))
     except (KeyError, TypeError, ValueError) as error:
         raise BadCalibration(f"{path}: damaged: {error!r}") from error
 
@@ -63,10 +67,16 @@ def _count(value: Any) -> int:
     return value
 
 
-def _calls(rows: Any) -> dict[tuple[str, str], int]:
+def _words(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no order of pieces")
+    return value
+
+
+def _calls(rows: Any, version: int) -> dict[tuple[str, str], Pieces]:
     calls = {}
     for op, signature, taken in rows:
         if not isinstance(op, str) or not isinstance(signature, str):
             raise TypeError("a call has no name")
-        calls[op, signature] = _count(taken)
+        calls[op, signature] = brief(_count(taken)) if version == 1 else pieces_of(_words(taken))
     return calls

@@ -1,4 +1,4 @@
-"""Makes a call of a tape again on a real GPU, and measures what it takes beyond its results."""
+"""Makes a call of a tape again on a real GPU, and writes down what its allocator does meanwhile."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from tidemark.calibration.pieces import Pieces, pieces_in
 from tidemark.calibration.signatures import Argument, DeviceText, TensorText, Unreadable, arguments_of
 
 # Numbers that PyTorch's dispatcher has in place of these objects.
@@ -15,13 +16,14 @@ SCALAR_TYPES = {0: torch.uint8, 1: torch.int8, 2: torch.int16, 3: torch.int32, 4
 MEMORY_FORMATS = {0: torch.contiguous_format, 1: torch.preserve_format, 2: torch.channels_last,
                   3: torch.channels_last_3d}
 LAYOUTS = {0: torch.strided}
+MOST_EVENTS = 3000  # of the allocator in one call; each request may have three
 
 
 class CannotCall(Exception):
     """The call cannot be made from what the tape has of it, or it fails."""
 
 
-def bytes_beyond_results(op: str, signature: str) -> int:
+def pieces_on_gpu(op: str, signature: str) -> Pieces:
     """In requested bytes. The second of two calls counts: the first also loads libraries."""
     overload = find_overload(op)
     try:
@@ -33,8 +35,8 @@ def bytes_beyond_results(op: str, signature: str) -> int:
     positional, named = _sort_out(declared_arguments(op), made)
     try:
         with torch.no_grad():
-            _taken(overload, positional, named)
-            return _taken(overload, positional, named)
+            overload(*positional, **named)
+            return _watched(overload, positional, named)
     except (RuntimeError, TypeError, NotImplementedError, IndexError, ValueError) as problem:
         raise CannotCall(str(problem).splitlines()[0] if str(problem) else repr(problem)) from problem
 
@@ -57,18 +59,26 @@ def declared_arguments(op: str) -> Any:
     raise CannotCall(f"this PyTorch has no {op}")
 
 
-def _taken(overload: Any, positional: list[Any], named: dict[str, Any]) -> int:
+def _watched(overload: Any, positional: list[Any], named: dict[str, Any]) -> Pieces:
     torch.cuda.synchronize()
-    torch.cuda.reset_peak_memory_stats()
-    before = _requested("current")
+    torch.cuda.memory._record_memory_history(context=None, max_entries=MOST_EVENTS, clear_history=True)
     result = overload(*positional, **named)
-    taken = _requested("peak") - max(before, _requested("current"))
-    del result
-    return taken
+    events = torch.cuda.memory._snapshot()["device_traces"][torch.cuda.current_device()]
+    if len(events) == MOST_EVENTS:
+        raise CannotCall(f"it takes memory more than {MOST_EVENTS // 3} times")
+    return pieces_in(events, [_address(one) for one in _flat(result)])
 
 
-def _requested(which: str) -> int:
-    return int(torch.cuda.memory_stats()[f"requested_bytes.all.{which}"])
+def _flat(result: Any) -> list[Any]:
+    """Results as the dispatcher counts them through: each tensor of a list, and None where one may be."""
+    if isinstance(result, list | tuple):
+        return [one for part in result for one in _flat(part)]
+    return [result] if result is None or isinstance(result, torch.Tensor) else []
+
+
+def _address(result: Any) -> int:
+    is_plain = isinstance(result, torch.Tensor) and result.layout == torch.strided
+    return int(result.untyped_storage().data_ptr()) if is_plain else 0
 
 
 def _make(argument: Argument) -> Any:

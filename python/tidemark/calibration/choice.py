@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tidemark.calibration.calibration_file import read_calibration
+from tidemark.calibration.pieces import Pieces
 from tidemark.gpus import Gpu
 
 NONE = "none"
@@ -14,7 +15,7 @@ SHIPPED = Path(__file__).parent / "h200.json"
 
 @dataclass(frozen=True)
 class Choice:
-    calls: list[tuple[str, str, int]] = field(default_factory=list)
+    calls: list[tuple[str, str, Pieces]] = field(default_factory=list)
     gpu: str = ""  # where they were measured
     note: str = ""  # what the report says of it; empty where there is nothing to say
 
@@ -30,5 +31,5 @@ def choose_calibration(named: str, gpu: Gpu) -> Choice:
     if calibration.capability.split(".")[0] != str(gpu.major):
         return Choice(note=f"what operators take inside goes by rules that were measured on an "
                            f"{calibration.gpu}; {gpu.name} has other kernels")
-    return Choice([(op, signature, taken) for (op, signature), taken in calibration.calls.items()],
+    return Choice([(op, signature, pieces) for (op, signature), pieces in calibration.calls.items()],
                   calibration.gpu)

@@ -115,10 +115,10 @@ def measure(machine: Calibration, calls: list[tuple[str, str]],
     told = time.monotonic()
     for number, (op, signature) in enumerate(calls):
         answer = worker.ask(op, signature)
-        if isinstance(answer, int):
-            machine.calls[op, signature] = answer
-        else:
+        if isinstance(answer, str):
             failures[op, signature] = answer
+        else:
+            machine.calls[op, signature] = answer
         if not quiet and time.monotonic() - told > 1:
             told = time.monotonic()
             print(f"tidemark: {number + 1} of {len(calls)} calls", file=sys.stderr)

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from typing import IO
 
+from tidemark.calibration.pieces import Pieces
+
 
 class Worker:
     """Starts again after a call that was its last."""
@@ -14,7 +16,7 @@ class Worker:
     def __init__(self) -> None:
         self._process: subprocess.Popen[str] | None = None
 
-    def ask(self, op: str, signature: str) -> int | str:
+    def ask(self, op: str, signature: str) -> Pieces | str:
         """What the call takes beyond its results, or why it cannot be made."""
         process = self._process or self._start()
         assert process.stdin is not None and process.stdout is not None
@@ -27,8 +29,8 @@ class Worker:
         if not answer:
             self._process = None
             return f"it ended the process that made it ({process.wait()})"
-        told: int | str = json.loads(answer)
-        return told
+        told = json.loads(answer)
+        return told if isinstance(told, str) else tuple((kind, value) for kind, value in told)
 
     def close(self) -> None:
         if self._process and self._process.stdin:
@@ -43,12 +45,12 @@ class Worker:
 
 
 def serve(questions: IO[str], answers: IO[str]) -> None:
-    from tidemark.calibration.calls_on_gpu import CannotCall, bytes_beyond_results
+    from tidemark.calibration.calls_on_gpu import CannotCall, pieces_on_gpu
 
     for line in questions:
         op, signature = json.loads(line)
         try:
-            answer: int | str = bytes_beyond_results(op, signature)
+            answer: Pieces | str = pieces_on_gpu(op, signature)
         except CannotCall as problem:
             answer = str(problem)
         answers.write(json.dumps(answer) + "\n")

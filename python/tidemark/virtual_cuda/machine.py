@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 
+from tidemark.calibration.pieces import Pieces
 from tidemark.gpus import Gpu
 from tidemark.hidden_folders import hidden_folders
 from tidemark.private_torch import what_is_missing
@@ -29,11 +30,11 @@ def open_gpus(
     kernels: bool = True,
     save: str = "",
     host_memory: int | None = None,
-    calibration: Sequence[tuple[str, str, int]] = (),
+    calibration: Sequence[tuple[str, str, Pieces]] = (),
 ) -> None:
     """Turns the GPUs on and lets torch.cuda answer for them.
 
-    `calibration` has what calls took on a real GPU beyond their results: operator, signature, bytes.
+    `calibration` has what calls took on a real GPU beyond their results: operator, signature, pieces.
     `host_memory` is what large CPU tensors may take when they are read, in bytes; None is no limit.
 
     Without `kernels` no operator is ours: the device is there for tensors of another kind (fake ones).

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "tidemark/libtorch/phantom/cuda/operator_scratch.h"
-#include "tidemark/libtorch/phantom/cuda/scratch_bytes.h"
+#include "tidemark/libtorch/phantom/log/session.h"
 
 namespace tidemark::phantom {
 namespace {
@@ -66,53 +66,62 @@ std::int64_t flash_splits(const at::Tensor& query, const at::Tensor& key) {
 }  // namespace
 
 // A gradient of the queries in floats, and a number for each query.
-std::int64_t scratch_of_cudnn_attention_gradient(const CallFrame& frame) {
+Scratch scratch_of_cudnn_attention_gradient(const CallFrame& frame) {
   const at::Tensor& query = frame.arg(1).toTensor();
   const at::Tensor& key = frame.arg(2).toTensor();
   const at::Tensor& value = frame.arg(3).toTensor();
   if (query.dim() != 4 || key.dim() != 4 || value.dim() != 4) return 0;
   constexpr std::int64_t kCounters = 512;
-  return in_blocks(heads_of(query) * query.size(2) * (query.size(3) + 1) * kFloat) +
+  return Scratch(heads_of(query) * query.size(2) * (query.size(3) + 1) * kFloat) +
          scratch_of_shared_keys(query, key, value) + kCounters;
 }
 
 // A result in floats and a number for each query, of each part of the keys.
-std::int64_t scratch_of_flash_attention(const CallFrame& frame) {
+Scratch scratch_of_flash_attention(const CallFrame& frame) {
   const at::Tensor& query = frame.arg(0).toTensor();
   const at::Tensor& key = frame.arg(1).toTensor();
   if (query.dim() != 4 || key.dim() != 4 || frame.arg(3).toDouble() > 0) return 0;
   const std::int64_t splits = flash_splits(query, key);
   const std::int64_t rows = splits * heads_of(query) * query.size(2);
-  return splits < 2 ? 0
-                    : in_blocks(rows * flash_columns(query) * kFloat) + in_blocks(rows * kFloat);
+  return splits < 2 ? Scratch(0) : Scratch(rows * flash_columns(query) * kFloat) + rows * kFloat;
 }
 
 // As cuDNN's, in whole blocks of 128 queries.
-std::int64_t scratch_of_flash_attention_gradient(const CallFrame& frame) {
+Scratch scratch_of_flash_attention_gradient(const CallFrame& frame) {
   constexpr std::int64_t kQueries = 128;
   const at::Tensor& query = frame.arg(1).toTensor();
   const at::Tensor& key = frame.arg(2).toTensor();
   const at::Tensor& value = frame.arg(3).toTensor();
   if (query.dim() != 4 || key.dim() != 4 || value.dim() != 4) return 0;
   const std::int64_t rows = heads_of(query) * parts(query.size(2), kQueries) * kQueries;
-  return in_blocks(rows * flash_columns(query) * kFloat) + in_blocks(rows * kFloat) +
+  return Scratch(rows * flash_columns(query) * kFloat) + rows * kFloat +
          scratch_of_shared_keys(query, key, value);
 }
 
-// In floats, each block of 64 queries by 64 columns is summed by several that wait for each other.
-std::int64_t scratch_of_efficient_attention_gradient(const CallFrame& frame) {
+// The gradient as the kernel reads it; for floats its product with the output, whose sums by query
+// are then laid out by head; and blocks of 64 queries by 64 columns, each summed by several that
+// wait for each other.
+Workspaces of_efficient_attention_gradient(const CallFrame& frame) {
   const at::Tensor& gradient = frame.arg(0).toTensor();
   const at::Tensor& query = frame.arg(1).toTensor();
-  if (query.dim() != 4 || gradient.dim() != 4) return 0;
-  constexpr std::int64_t kSide = 64, kLock = 16;
+  if (!session_options().cuda_choices || query.dim() != 4 || gradient.dim() != 4) return {};
+  constexpr std::int64_t kSide = 64, kLock = 16, kResults = 4;
   const std::int64_t heads = heads_of(query), queries = query.size(2);
   const std::int64_t blocks = parts(queries, kSide) * parts(query.size(3), kSide);
-  const bool sums = query.scalar_type() == at::kFloat;
-  return in_blocks(heads * queries * kFloat) +
-         (sums ? in_blocks(heads * blocks * (kSide * kSide * kFloat + kLock)) : 0) +
-         (lies_by_position(gradient)
-              ? 0
-              : in_blocks(gradient.numel() * static_cast<std::int64_t>(gradient.itemsize())));
+  const std::int64_t is_float = query.scalar_type() == at::kFloat ? 1 : 0;
+  const auto itemsize = static_cast<std::int64_t>(gradient.itemsize());
+  Workspaces workspaces;
+  Pieces& pieces = workspaces.pieces;
+  const auto copy = pieces.take(lies_by_position(gradient) ? 0 : gradient.numel() * itemsize);
+  for (std::int64_t i = 0; i < kResults; ++i) pieces.add_result(i);
+  const auto product = pieces.take(is_float * gradient.numel() * kFloat);
+  const auto sums = pieces.take(is_float * heads * queries * kFloat);
+  const auto by_head = pieces.take(heads * queries * kFloat);
+  pieces.give_back(sums);
+  pieces.give_back(product);
+  const auto shared = pieces.take(is_float * heads * blocks * (kSide * kSide * kFloat + kLock));
+  for (const auto& one : {by_head, shared, copy}) pieces.give_back(one);
+  return workspaces;
 }
 
 }  // namespace tidemark::phantom

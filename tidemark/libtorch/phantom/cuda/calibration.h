@@ -1,24 +1,26 @@
 // What calls took on a real GPU beyond their results, where somebody has measured them.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
+
+#include "tidemark/libtorch/phantom/cuda/pieces.h"
 
 namespace tidemark::phantom {
 
 class Calibration {
  public:
   // The operator with overload, its arguments as a tape has them.
-  void add(std::string_view op, std::string_view signature, std::int64_t bytes) {
-    calls_[key(op, signature)] = bytes;
+  void add(std::string_view op, std::string_view signature, Pieces pieces) {
+    calls_[key(op, signature)] = std::move(pieces);
   }
-  std::optional<std::int64_t> find(std::string_view op, std::string_view signature) const {
-    if (calls_.empty()) return std::nullopt;
+  // Null for a call that nobody has measured.
+  const Pieces* find(std::string_view op, std::string_view signature) const {
+    if (calls_.empty()) return nullptr;
     const auto found = calls_.find(key(op, signature));
-    return found == calls_.end() ? std::nullopt : std::optional(found->second);
+    return found == calls_.end() ? nullptr : &found->second;
   }
 
  private:
@@ -26,7 +28,7 @@ class Calibration {
     return std::string(op).append(signature);
   }
 
-  std::unordered_map<std::string, std::int64_t> calls_;
+  std::unordered_map<std::string, Pieces> calls_;
 };
 
 }  // namespace tidemark::phantom

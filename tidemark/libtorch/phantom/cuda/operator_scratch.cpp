@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "tidemark/libtorch/phantom/cuda/scratch_bytes.h"
 #include "tidemark/libtorch/phantom/kernel/catalogue.h"
 #include "tidemark/libtorch/phantom/log/session.h"
 
@@ -15,28 +14,28 @@ std::int64_t bytes_of(const at::Tensor& tensor) {
 }
 
 template <std::size_t kArgument>
-std::int64_t scratch_to_straighten(const CallFrame& frame) {
+Scratch scratch_to_straighten(const CallFrame& frame) {
   return bytes_to_straighten(frame.arg(kArgument).toTensor());
 }
 
 // The gradient times the output, which the kernel reads in order.
-std::int64_t scratch_of_softmax_gradient(const CallFrame& frame) {
+Scratch scratch_of_softmax_gradient(const CallFrame& frame) {
   const at::Tensor& gradient = frame.arg(0).toTensor();
-  return bytes_of(gradient) + bytes_to_straighten(gradient) +
+  return Scratch(bytes_of(gradient)) + bytes_to_straighten(gradient) +
          bytes_to_straighten(frame.arg(1).toTensor());
 }
 
 // Which numbers are minus infinity, and in which rows all are.
-std::int64_t scratch_of_safe_softmax(const CallFrame& frame) {
+Scratch scratch_of_safe_softmax(const CallFrame& frame) {
   const at::Tensor& input = frame.arg(0).toTensor();
   if (input.dim() == 0 || input.numel() == 0) return 0;
   constexpr std::int64_t kZero = 512;
-  return in_blocks(input.numel()) + in_blocks(input.numel() / input.size(frame.arg(1).toInt())) +
-         kZero;
+  return Scratch(in_blocks(input.numel())) +
+         in_blocks(input.numel() / input.size(frame.arg(1).toInt())) + kZero;
 }
 
 // The loss of each element, where only their sum or mean is asked for.
-std::int64_t scratch_of_loss(const CallFrame& frame) {
+Scratch scratch_of_loss(const CallFrame& frame) {
   const bool keeps_elements = frame.arg(2).toInt() == 0;
   const at::Tensor& input = frame.arg(0).toTensor();
   const at::Tensor& target = frame.arg(1).toTensor();
@@ -44,20 +43,21 @@ std::int64_t scratch_of_loss(const CallFrame& frame) {
 }
 
 // The logarithm of the sigmoid, and the loss of each element.
-std::int64_t scratch_of_loss_of_logits(const CallFrame& frame) {
+Scratch scratch_of_loss_of_logits(const CallFrame& frame) {
   const bool keeps_elements = frame.arg(4).toInt() == 0;
-  return bytes_of(frame.arg(0).toTensor()) * (keeps_elements ? 1 : 2);
+  return Scratch::times(keeps_elements ? 1 : 2, bytes_of(frame.arg(0).toTensor()));
 }
 
 // One dimension after the other; the first of them is kept until the last is done.
-std::int64_t scratch_of_roll(const CallFrame& frame) {
+Scratch scratch_of_roll(const CallFrame& frame) {
   const at::Tensor& input = frame.arg(0).toTensor();
   const auto dimensions = static_cast<std::int64_t>(frame.arg(2).toIntList().size());
-  return dimensions > 1 ? (dimensions - 1) * bytes_of(input) : bytes_to_straighten(input);
+  return dimensions > 1 ? Scratch::times(dimensions - 1, bytes_of(input))
+                        : bytes_to_straighten(input);
 }
 
 // A copy in the result's type, and one in order.
-std::int64_t scratch_of_running_sum(const CallFrame& frame) {
+Scratch scratch_of_running_sum(const CallFrame& frame) {
   const at::Tensor& input = frame.arg(0).toTensor();
   const bool integral = at::isIntegralType(input.scalar_type(), /*includeBool=*/true);
   const at::ScalarType type = frame.arg(2).isInt() ? frame.arg(2).toScalarType()
@@ -65,30 +65,42 @@ std::int64_t scratch_of_running_sum(const CallFrame& frame) {
                                                    : input.scalar_type();
   const std::int64_t bytes =
       in_blocks(input.numel() * static_cast<std::int64_t>(at::elementSize(type)));
-  return (type != input.scalar_type() ? bytes : 0) + (input.is_contiguous() ? 0 : bytes);
+  return Scratch(type != input.scalar_type() ? bytes : 0) + (input.is_contiguous() ? 0 : bytes);
 }
 
 // Both lists of points with two columns more, for one product of matrices.
-std::int64_t scratch_of_distances(const CallFrame& frame) {
-  std::int64_t bytes = 0;
+Scratch scratch_of_distances(const CallFrame& frame) {
+  Scratch both(0);
   for (std::size_t i = 0; i < 2; ++i) {
     const at::Tensor& points = frame.arg(i).toTensor();
     const std::int64_t columns = points.dim() > 0 ? points.size(-1) : 0;
     if (columns > 0)
-      bytes += in_blocks(points.numel() / columns * (columns + 2) *
-                         static_cast<std::int64_t>(points.itemsize()));
+      both = both + in_blocks(points.numel() / columns * (columns + 2) *
+                              static_cast<std::int64_t>(points.itemsize()));
   }
-  return bytes;
+  return both;
 }
 
 using ScratchEntry = CatalogueEntry<WorkspaceRule>;
 
+constexpr std::int64_t kMostResults = 3;  // of an operator in the table
+
 template <ScratchRule kRule>
 Workspaces beside_results(const CallFrame& frame) {
   if (!session_options().cuda_choices) return {};
+  const Scratch scratch = kRule(frame);
   Workspaces workspaces;
-  workspaces.device = frame.device().index();
-  workspaces.bytes_beside_all = kRule(frame);
+  workspaces.pieces.add_nested(scratch.amounts(), scratch.before_results(), kMostResults);
+  return workspaces;
+}
+
+// The mask is there before what it is laid on.
+Workspaces of_dropout(const CallFrame& frame) {
+  const bool is_off = frame.arg(2).isBool() && !frame.arg(2).toBool();
+  if (!session_options().cuda_choices || is_off) return {};
+  Workspaces workspaces;
+  workspaces.pieces.add_result(1);
+  workspaces.pieces.add_result(0);
   return workspaces;
 }
 
@@ -112,7 +124,8 @@ constexpr std::array kScratchRules = {
     ScratchEntry{"aten::_scaled_dot_product_flash_attention_backward",
                  &beside_results<&scratch_of_flash_attention_gradient>},
     ScratchEntry{"aten::_scaled_dot_product_efficient_attention_backward",
-                 &beside_results<&scratch_of_efficient_attention_gradient>},
+                 &of_efficient_attention_gradient},
+    ScratchEntry{"aten::native_dropout", &of_dropout},
     ScratchEntry{"aten::native_layer_norm", &beside_results<&scratch_of_layer_norm>},
     ScratchEntry{"aten::native_layer_norm_backward",
                  &beside_results<&scratch_of_layer_norm_gradient>},
@@ -137,7 +150,7 @@ constexpr std::array kScratchRules = {
 
 }  // namespace
 
-std::int64_t bytes_to_straighten(const at::Tensor& tensor) {
+Scratch bytes_to_straighten(const at::Tensor& tensor) {
   return tensor.is_contiguous() ? 0 : bytes_of(tensor);
 }
 

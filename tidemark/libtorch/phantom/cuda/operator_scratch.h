@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "tidemark/libtorch/phantom/cuda/scratch_bytes.h"
 #include "tidemark/libtorch/phantom/cuda/workspaces.h"
 
 namespace tidemark::phantom {
@@ -10,34 +11,34 @@ namespace tidemark::phantom {
 // Null for an operator of which nothing is known. The name has no overload.
 WorkspaceRule find_scratch(std::string_view name);
 
-// The rules' own answer: bytes that are alive beside all results, and gone after the call.
-using ScratchRule = std::int64_t (*)(const CallFrame& frame);
+// The rules' own answer: what is alive beside results, and gone after the call.
+using ScratchRule = Scratch (*)(const CallFrame& frame);
 
-std::int64_t scratch_of_sum(const CallFrame& frame);
-std::int64_t scratch_of_vector_norm(const CallFrame& frame);
-std::int64_t scratch_of_extreme(const CallFrame& frame);
+Scratch scratch_of_sum(const CallFrame& frame);
+Scratch scratch_of_vector_norm(const CallFrame& frame);
+Scratch scratch_of_extreme(const CallFrame& frame);
 // Of rows of partial sums, added up to one row.
-std::int64_t scratch_of_adding_rows(std::int64_t rows, std::int64_t length, const at::Tensor& like);
+Scratch scratch_of_adding_rows(std::int64_t rows, std::int64_t length, const at::Tensor& like);
 
-std::int64_t scratch_of_embedding_gradient(const CallFrame& frame);
-std::int64_t scratch_of_bag_gradient(const CallFrame& frame);
-std::int64_t scratch_of_index_put(const CallFrame& frame);
-std::int64_t scratch_of_topk(const CallFrame& frame);
-std::int64_t scratch_of_sort(const CallFrame& frame);
+Scratch scratch_of_embedding_gradient(const CallFrame& frame);
+Scratch scratch_of_bag_gradient(const CallFrame& frame);
+Scratch scratch_of_index_put(const CallFrame& frame);
+Scratch scratch_of_topk(const CallFrame& frame);
+Scratch scratch_of_sort(const CallFrame& frame);
 
-std::int64_t scratch_of_cudnn_attention_gradient(const CallFrame& frame);
-std::int64_t scratch_of_efficient_attention_gradient(const CallFrame& frame);
-std::int64_t scratch_of_flash_attention(const CallFrame& frame);
-std::int64_t scratch_of_flash_attention_gradient(const CallFrame& frame);
+Scratch scratch_of_cudnn_attention_gradient(const CallFrame& frame);
+Workspaces of_efficient_attention_gradient(const CallFrame& frame);
+Scratch scratch_of_flash_attention(const CallFrame& frame);
+Scratch scratch_of_flash_attention_gradient(const CallFrame& frame);
 
-std::int64_t scratch_of_layer_norm(const CallFrame& frame);
-std::int64_t scratch_of_layer_norm_gradient(const CallFrame& frame);
-std::int64_t scratch_of_rms_norm_gradient(const CallFrame& frame);
-std::int64_t scratch_of_group_norm(const CallFrame& frame);
-std::int64_t scratch_of_group_norm_gradient(const CallFrame& frame);
-std::int64_t scratch_of_batch_norm(const CallFrame& frame);
+Scratch scratch_of_layer_norm(const CallFrame& frame);
+Scratch scratch_of_layer_norm_gradient(const CallFrame& frame);
+Scratch scratch_of_rms_norm_gradient(const CallFrame& frame);
+Scratch scratch_of_group_norm(const CallFrame& frame);
+Scratch scratch_of_group_norm_gradient(const CallFrame& frame);
+Scratch scratch_of_batch_norm(const CallFrame& frame);
 
 // Kernels that read memory in order copy what does not lie so.
-std::int64_t bytes_to_straighten(const at::Tensor& tensor);
+Scratch bytes_to_straighten(const at::Tensor& tensor);
 
 }  // namespace tidemark::phantom

@@ -34,8 +34,8 @@ bool is_summed(const c10::IValue* dimensions, std::int64_t dimension, std::int64
                      [&](std::int64_t one) { return (one < 0 ? one + count : one) == dimension; });
 }
 
-std::int64_t scratch_of_reduction(const at::Tensor& input, const c10::IValue* dimensions,
-                                  at::ScalarType result) {
+Scratch scratch_of_reduction(const at::Tensor& input, const c10::IValue* dimensions,
+                             at::ScalarType result) {
   const std::int64_t count = input.dim();
   const at::ScalarType given = input.scalar_type();
   if (count > static_cast<std::int64_t>(Sides::kMost) || at::isComplexType(result)) return 0;
@@ -50,7 +50,7 @@ std::int64_t scratch_of_reduction(const at::Tensor& input, const c10::IValue* di
     if (side.size == 0) return 0;
     (is_summed(dimensions, i, count) ? r.summed : r.kept).add(side);
   }
-  return (as_it_is ? 0 : in_blocks(input.numel() * r.item_bytes)) + reduction_scratch(r);
+  return Scratch(as_it_is ? 0 : in_blocks(input.numel() * r.item_bytes)) + reduction_scratch(r);
 }
 
 // False where a dimension is empty.
@@ -70,7 +70,7 @@ at::ScalarType type_asked_for(const c10::IValue& asked, at::ScalarType otherwise
 }  // namespace
 
 // sum(self, dtype), sum(self, dims, keepdim, dtype), each with an `out` or not.
-std::int64_t scratch_of_sum(const CallFrame& frame) {
+Scratch scratch_of_sum(const CallFrame& frame) {
   const at::Tensor& input = frame.arg(0).toTensor();
   const bool has_dimensions = frame.count() >= 4;
   if (has_dimensions && !frame.arg(1).isIntList() && !frame.arg(1).isNone()) return 0;
@@ -80,14 +80,14 @@ std::int64_t scratch_of_sum(const CallFrame& frame) {
                                              integral ? at::kLong : input.scalar_type()));
 }
 
-std::int64_t scratch_of_vector_norm(const CallFrame& frame) {
+Scratch scratch_of_vector_norm(const CallFrame& frame) {
   const at::Tensor& input = frame.arg(0).toTensor();
   return scratch_of_reduction(input, &frame.arg(2),
                               type_asked_for(frame.arg(4), input.scalar_type()));
 }
 
 // max(self, dimension, keepdim), and min: partial answers are a value and where it stands.
-std::int64_t scratch_of_extreme(const CallFrame& frame) {
+Scratch scratch_of_extreme(const CallFrame& frame) {
   constexpr std::int64_t kValueAndPlace = 16;
   const at::Tensor& input = frame.arg(0).toTensor();
   if (frame.count() < 3 || !frame.arg(1).isInt() || input.dim() == 0 ||
@@ -99,11 +99,10 @@ std::int64_t scratch_of_extreme(const CallFrame& frame) {
   r.offset = input.storage_offset();
   return add_sides(r, input, dimension < 0 ? dimension + input.dim() : dimension)
              ? reduction_scratch(r)
-             : 0;
+             : Scratch(0);
 }
 
-std::int64_t scratch_of_adding_rows(std::int64_t rows, std::int64_t length,
-                                    const at::Tensor& like) {
+Scratch scratch_of_adding_rows(std::int64_t rows, std::int64_t length, const at::Tensor& like) {
   Reduction r = reduction_of(like.scalar_type());
   r.summed.add({rows, length});
   r.kept.add({length, 1});

@@ -82,7 +82,7 @@ std::int64_t Sides::elements() const {
   return product;
 }
 
-std::int64_t reduction_scratch(Reduction r) {
+Scratch reduction_scratch(Reduction r) {
   halve_until_counted(r);
   std::sort(r.summed.list.begin(),
             r.summed.list.begin() + static_cast<std::ptrdiff_t>(r.summed.count),
@@ -109,7 +109,7 @@ std::int64_t reduction_scratch(Reduction r) {
       std::min(parts(wanted, groups), parts(values, kLeastValues)), parts(values, kMostValues));
   if (sharing < 2) return 0;
   const std::int64_t lanes_kept = along_sum ? 1 : block.width * loaded;
-  return in_blocks(r.accumulator_bytes * outputs * sharing * lanes_kept) + in_blocks(4 * groups);
+  return Scratch(r.accumulator_bytes * outputs * sharing * lanes_kept) + 4 * groups;
 }
 
 }  // namespace tidemark::phantom

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tidemark/libtorch/phantom/cuda/scratch_bytes.h"
+
 namespace tidemark::phantom {
 
 // A dimension, counted in elements.
@@ -31,6 +33,6 @@ struct Reduction {
 };
 
 // Partial sums and one counter for each group of blocks.
-std::int64_t reduction_scratch(Reduction reduction);
+Scratch reduction_scratch(Reduction reduction);
 
 }  // namespace tidemark::phantom

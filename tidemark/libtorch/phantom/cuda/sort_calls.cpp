@@ -65,18 +65,18 @@ Places read_places(const at::Tensor& table, const c10::IValue& list) {
 
 }  // namespace
 
-std::int64_t scratch_of_embedding_gradient(const CallFrame& frame) {
+Scratch scratch_of_embedding_gradient(const CallFrame& frame) {
   constexpr std::int64_t kUnsorted = 3072;  // indices that one kernel goes through without a sort
   const at::Tensor& gradient = frame.arg(0).toTensor();
   const at::Tensor& indices = frame.arg(1).toTensor();
   const bool by_frequency = frame.arg(4).toBool();
-  const std::int64_t straight = bytes_to_straighten(gradient) + bytes_to_straighten(indices);
-  if (indices.numel() <= kUnsorted && !by_frequency) return straight;
+  const Scratch straight = bytes_to_straighten(gradient) + bytes_to_straighten(indices);
+  if (indices.numel() <= kUnsorted && !by_frequency) return straight.then_results(0);
   return straight +
          row_sums_scratch(row_sums(gradient, indices, frame.arg(2).toInt(), by_frequency));
 }
 
-std::int64_t scratch_of_bag_gradient(const CallFrame& frame) {
+Scratch scratch_of_bag_gradient(const CallFrame& frame) {
   constexpr std::int64_t kMaximum = 2;
   const at::Tensor& gradient = frame.arg(0).toTensor();
   const at::Tensor& indices = frame.arg(1).toTensor();
@@ -88,7 +88,7 @@ std::int64_t scratch_of_bag_gradient(const CallFrame& frame) {
 }
 
 // Rows that are added, or have to come in order, are sorted by where they go.
-std::int64_t scratch_of_index_put(const CallFrame& frame) {
+Scratch scratch_of_index_put(const CallFrame& frame) {
   const bool sorts = frame.arg(3).toBool() || at::globalContext().deterministicAlgorithms();
   if (!sorts || !frame.arg(1).isList()) return 0;
   const at::Tensor& table = frame.arg(0).toTensor();
@@ -97,13 +97,13 @@ std::int64_t scratch_of_index_put(const CallFrame& frame) {
   if (!places.known || places.indices == 0 || table.numel() == 0) return 0;
   const std::int64_t wanted = table.numel() / places.indexed * places.indices;
   const bool copies = values.numel() != wanted || !values.is_contiguous();
-  return (copies ? in_blocks(wanted * static_cast<std::int64_t>(values.itemsize())) : 0) +
+  return Scratch(copies ? in_blocks(wanted * static_cast<std::int64_t>(values.itemsize())) : 0) +
          bytes_to_straighten(table) +
          index_put_scratch(places.indices, table.numel() / places.slice);
 }
 
 // sort(self, dimension, descending), or with `stable` before the dimension.
-std::int64_t scratch_of_sort(const CallFrame& frame) {
+Scratch scratch_of_sort(const CallFrame& frame) {
   const at::Tensor& input = frame.arg(0).toTensor();
   const std::size_t place = frame.arg(1).isInt() ? 1 : 2;
   if (input.dim() == 0 || input.numel() == 0 || frame.count() <= place) return 0;
@@ -114,7 +114,7 @@ std::int64_t scratch_of_sort(const CallFrame& frame) {
                        dimension == input.dim() - 1 && input.is_contiguous()});
 }
 
-std::int64_t scratch_of_topk(const CallFrame& frame) {
+Scratch scratch_of_topk(const CallFrame& frame) {
   const at::Tensor& input = frame.arg(0).toTensor();
   if (input.dim() == 0 || input.numel() == 0) return 0;
   const std::int64_t length = input.size(frame.arg(2).toInt());

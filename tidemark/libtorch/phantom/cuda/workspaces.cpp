@@ -104,10 +104,16 @@ Workspaces of_convolution(const CallFrame& frame) {
   if (!c) return {};
   const ConvolutionPart part =
       arguments.transposed ? ConvolutionPart::InputGradient : ConvolutionPart::Forward;
-  return {{copies_of(arguments) + convolution_workspace(part, *c), 0}, frame.device().index()};
+  Workspaces workspaces{.can_do_without = true};
+  Pieces& pieces = workspaces.pieces;
+  const auto copies = pieces.take(copies_of(arguments));
+  pieces.add_result(0);
+  pieces.add_brief(convolution_workspace(part, *c));
+  pieces.give_back(copies);
+  return workspaces;
 }
 
-// First the input's gradient, then the weight's.
+// First the input's gradient, then the weight's, then the bias's.
 Workspaces of_convolution_backward(const CallFrame& frame) {
   const ConvolutionArguments arguments = read_arguments(frame, 1, 4);
   const std::optional<Convolution> c = read_convolution(arguments);
@@ -115,24 +121,25 @@ Workspaces of_convolution_backward(const CallFrame& frame) {
   const auto wanted = frame.arg(10).toBoolList();
   const ConvolutionPart part =
       arguments.transposed ? ConvolutionPart::Forward : ConvolutionPart::InputGradient;
-  const std::int64_t copies =
-      copies_of(arguments) +
-      bytes_to_lay_out(frame.arg(0).toTensor(),
-                       convolution_format(arguments.input, arguments.weight));
-  const auto with_copies = [&](ConvolutionPart one) {
-    return copies + convolution_workspace(one, *c);
-  };
-  return {{wanted.get(0) ? with_copies(part) : 0,
-           wanted.get(1) ? with_copies(ConvolutionPart::WeightGradient) : 0},
-          frame.device().index()};
+  Workspaces workspaces{.can_do_without = true};
+  Pieces& pieces = workspaces.pieces;
+  const auto copies =
+      pieces.take(copies_of(arguments) +
+                  bytes_to_lay_out(frame.arg(0).toTensor(),
+                                   convolution_format(arguments.input, arguments.weight)));
+  pieces.add_result(0);
+  if (wanted.get(0)) pieces.add_brief(convolution_workspace(part, *c));
+  pieces.add_result(1);
+  if (wanted.get(1)) pieces.add_brief(convolution_workspace(ConvolutionPart::WeightGradient, *c));
+  pieces.give_back(copies);
+  pieces.add_result(2);
+  return workspaces;
 }
 
-Workspaces of_product(const CallFrame& frame, MatmulLibrary library) {
-  return {{}, frame.device().index(), library};
-}
+Workspaces of_product(MatmulLibrary library) { return {.matmul = library}; }
 
-Workspaces of_blas(const CallFrame& frame) { return of_product(frame, MatmulLibrary::Blas); }
-Workspaces of_blas_lt(const CallFrame& frame) { return of_product(frame, MatmulLibrary::BlasLt); }
+Workspaces of_blas(const CallFrame&) { return of_product(MatmulLibrary::Blas); }
+Workspaces of_blas_lt(const CallFrame&) { return of_product(MatmulLibrary::BlasLt); }
 
 // A bias is added by cuBLASLt within the product, a matrix is not.
 Workspaces of_addmm(const CallFrame& frame) {
@@ -172,9 +179,10 @@ c10::Storage hold_workspace(c10::DeviceIndex device, std::int64_t bytes) {
 }
 
 // PyTorch asks cuDNN for another way where a convolution's workspace does not fit.
-void Workspaces::take(std::int64_t bytes) const {
-  if (StorageLog* log = storage_log(); log && log->would_refuse(device, bytes)) return;
-  hold_workspace(device, bytes);
+c10::Storage Workspaces::take(c10::DeviceIndex device, std::int64_t bytes) const {
+  StorageLog* const log = can_do_without ? storage_log() : nullptr;
+  if (log && log->would_refuse(device, bytes)) return {};
+  return hold_workspace(device, bytes);
 }
 
 WorkspaceRule find_workspaces(std::string_view name) {

@@ -1,10 +1,11 @@
 // Memory that CUDA's libraries take inside an operator, to give it back at its end or to keep it.
 #pragma once
 
-#include <array>
 #include <string_view>
+#include <utility>
 
 #include "tidemark/libtorch/phantom/cuda/matmul_workspaces.h"
+#include "tidemark/libtorch/phantom/cuda/pieces.h"
 #include "tidemark/libtorch/phantom/kernel/call_frame.h"
 
 namespace tidemark::phantom {
@@ -12,28 +13,37 @@ namespace tidemark::phantom {
 // A storage of category Workspace, until it is dropped. None for no bytes.
 c10::Storage hold_workspace(c10::DeviceIndex device, std::int64_t bytes);
 
-// What a call takes after each of its first results is there, and when all are.
+// What a call takes while its results are born.
 struct Workspaces {
-  std::array<std::int64_t, 2> bytes_after{};
-  c10::DeviceIndex device = 0;
+  Pieces pieces;
   MatmulLibrary matmul = MatmulLibrary::None;  // keeps what it takes
-  std::int64_t bytes_beside_all = 0;           // the operator cannot do without
+  bool can_do_without = false;                 // where a piece does not fit, the call takes none
 
   // A measured call beats the rule.
-  void set_measured(std::int64_t bytes, c10::DeviceIndex on_device) {
-    device = on_device;
-    bytes_after = {};
-    bytes_beside_all = bytes;
+  void set_measured(const Pieces& measured) {
+    pieces = measured;
+    can_do_without = false;
   }
+  bool are_none() const { return pieces.is_empty() && matmul == MatmulLibrary::None; }
 
-  void take_after(std::size_t result) const {
-    if (result == 0) keep_matmul_workspace(device, matmul);
-    if (result < bytes_after.size() && bytes_after[result] > 0) take(bytes_after[result]);
+  // Calls bear(i) for each of so many tensors, in the order in which a real call makes them, and
+  // takes all else in between.
+  template <class Bear>
+  void follow(c10::DeviceIndex device, std::size_t tensors, Bear&& bear) const {
+    for (std::size_t i = 0; i < tensors; ++i)
+      if (!pieces.names_result(i)) bear(i);
+    keep_matmul_workspace(device, matmul);
+    c10::SmallVector<c10::Storage, 4> taken;
+    for (const Piece& piece : pieces) {
+      const auto number = static_cast<std::size_t>(piece.value);
+      if (piece.kind == Piece::Kind::Take) taken.push_back(take(device, piece.value));
+      else if (piece.kind == Piece::Kind::Result && number < tensors) bear(number);
+      else if (piece.kind == Piece::Kind::GiveBack && number < taken.size()) taken[number] = {};
+    }
   }
-  void take_beside_all() const { hold_workspace(device, bytes_beside_all); }
 
  private:
-  void take(std::int64_t bytes) const;
+  c10::Storage take(c10::DeviceIndex device, std::int64_t bytes) const;
 };
 
 // Looks at a call's arguments.

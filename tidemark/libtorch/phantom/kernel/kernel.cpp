@@ -123,17 +123,16 @@ void PhantomKernel::run(CallFrame& frame) {
   const MemoEntry* entry = key ? find(*key) : nullptr;
   const bool computes = may_compute(frame) && (!entry || entry->may_be_known);
   const bool forgets = facts_.writes && frame.any_known();
-  Workspaces workspaces = facts_.workspaces ? facts_.workspaces(frame) : Workspaces();
   std::vector<c10::IValue> args;
   if (computes || forgets || facts_.plausible) args = frame.copy_of_args();
   bool may_be_known = true;
   if (entry) {
     count_memo_hit();
     set_current_call(entry->call);
-    if (entry->measured) workspaces.set_measured(*entry->measured, frame.device().index());
-    entry->apply(frame, workspaces);
+    if (entry->measured) entry->apply(frame, *entry->measured);
+    else entry->apply(frame, workspaces_of(frame));
   } else {
-    const std::optional<const MemoEntry*> learned = learn(frame, key, workspaces);
+    const std::optional<const MemoEntry*> learned = learn(frame, key);
     if (!learned) return static_cast<void>(run_parts(frame));
     if (*learned) may_be_known = (*learned)->may_be_known;
   }
@@ -149,12 +148,16 @@ const MemoEntry* PhantomKernel::find(const MemoKey& key) {
   return found == memo_.end() ? nullptr : found->second.get();
 }
 
+Workspaces PhantomKernel::workspaces_of(const CallFrame& frame) const {
+  return facts_.workspaces ? facts_.workspaces(frame) : Workspaces();
+}
+
 std::optional<const MemoEntry*> PhantomKernel::learn(CallFrame& frame,
-                                                     const std::optional<MemoKey>& key,
-                                                     Workspaces workspaces) {
+                                                     const std::optional<MemoKey>& key) {
   const std::string signature = signature_of(frame);
-  const auto measured = session_options().calibration.find(facts_.name, signature);
-  if (measured) workspaces.set_measured(*measured, frame.device().index());
+  const Pieces* const measured = session_options().calibration.find(facts_.name, signature);
+  Workspaces workspaces = workspaces_of(frame);
+  if (measured) workspaces.set_measured(*measured);
   const auto name_call = [&](const std::string& results) {
     set_current_call(storage_log()->call(facts_.name, signature + results));
   };
@@ -168,7 +171,7 @@ std::optional<const MemoEntry*> PhantomKernel::learn(CallFrame& frame,
   std::unique_ptr<MemoEntry> entry = MemoEntry::learn(frame, inputs);
   if (!entry) return nullptr;
   entry->call = current_place().call;
-  entry->measured = measured;
+  if (measured) entry->measured = workspaces;
   std::lock_guard lock(lock_);
   return memo_.insert_or_assign(*key, std::move(entry)).first->second.get();
 }

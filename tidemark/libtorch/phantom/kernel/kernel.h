@@ -49,8 +49,9 @@ class PhantomKernel final : public c10::OperatorKernel {
   const MemoEntry* find(const MemoKey& key);
   // Runs on twins; keeps the recipe where it may be used again. Nothing, not even null, where the
   // operator's parts are to run.
-  std::optional<const MemoEntry*> learn(CallFrame& frame, const std::optional<MemoKey>& key,
-                                        Workspaces workspaces);
+  std::optional<const MemoEntry*> learn(CallFrame& frame, const std::optional<MemoKey>& key);
+  // By the rule, if there is one.
+  Workspaces workspaces_of(const CallFrame& frame) const;
   bool may_compute(const CallFrame& frame) const;
   // The call of a special operator: its name alone.
   CallId named_call();

@@ -77,26 +77,46 @@ class Maker {
     }
   }
 
+  // Storages of results in the order in which the call makes them, which may be another one.
+  void bear(const std::vector<ResultRule>& results, const Workspaces& workspaces) {
+    c10::SmallVector<const OutputRule*, 4> rules;
+    for (const ResultRule& result : results)
+      for (const OutputRule& rule : result.tensors) rules.push_back(&rule);
+    born_.resize(rules.size());
+    workspaces.follow(device_, rules.size(), [&](std::size_t i) {
+      if (rules[i]->from == From::NewStorage && !born_[i])
+        born_[i] = new_storage(device_, rules[i]->storage_bytes);
+    });
+  }
+
   at::Tensor make(const OutputRule& rule) {
+    const std::size_t number = made_++;
     if (rule.from == From::Undefined) return {};
-    outputs_.push_back(make_or_take(rule));
+    outputs_.push_back(make_or_take(rule, number));
     return outputs_.back();
   }
 
  private:
-  at::Tensor make_or_take(const OutputRule& rule) const {
+  at::Tensor make_or_take(const OutputRule& rule, std::size_t number) {
     const TensorLayout layout{rule.sizes, rule.strides, rule.offset};
     switch (rule.from) {
       case From::Input: return inputs_[rule.index];
       case From::InputStorage: return make_view(inputs_[rule.index], rule.dtype, layout);
       case From::OutputStorage: return make_view(outputs_[rule.index], rule.dtype, layout);
-      default: return make_phantom(new_storage(device_, rule.storage_bytes), rule.dtype, layout);
+      default: return make_phantom(storage_of(rule, number), rule.dtype, layout);
     }
+  }
+
+  c10::Storage storage_of(const OutputRule& rule, std::size_t number) {
+    return number < born_.size() ? std::move(born_[number])
+                                 : new_storage(device_, rule.storage_bytes);
   }
 
   c10::DeviceIndex device_;
   c10::SmallVector<at::Tensor, 8> inputs_;
   c10::SmallVector<at::Tensor, 4> outputs_;
+  c10::SmallVector<c10::Storage, 4> born_;  // by number; none where the call takes nothing inside
+  std::size_t made_ = 0;
 };
 
 }  // namespace
@@ -122,8 +142,8 @@ void MemoEntry::apply(CallFrame& frame, const Workspaces& workspaces) const {
   Maker maker(frame.device().index());
   if (uses_inputs_) maker.take_inputs(frame);
   frame.drop_args();
-  for (std::size_t i = 0; i < results_.size(); ++i) {
-    const ResultRule& result = results_[i];
+  if (!workspaces.are_none()) maker.bear(results_, workspaces);
+  for (const ResultRule& result : results_) {
     if (result.is_constant) {
       frame.push(result.constant);
     } else if (result.is_list) {
@@ -134,9 +154,7 @@ void MemoEntry::apply(CallFrame& frame, const Workspaces& workspaces) const {
     } else {
       frame.push(maker.make(result.tensors.front()));
     }
-    workspaces.take_after(i);
   }
-  workspaces.take_beside_all();
 }
 
 }  // namespace tidemark::phantom

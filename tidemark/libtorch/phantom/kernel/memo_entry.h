@@ -35,12 +35,12 @@ class MemoEntry {
   // a result cannot be made again (it is not ours, or not of a kind we know).
   static std::unique_ptr<MemoEntry> learn(CallFrame& frame, const std::vector<at::Tensor>& inputs);
 
-  // Replaces the frame's arguments by results; takes workspaces as those are born.
+  // Replaces the frame's arguments by results; workspaces are taken as those are born.
   void apply(CallFrame& frame, const Workspaces& workspaces) const;
 
-  std::optional<std::int64_t> measured;  // what the call took on a real GPU beyond its results
-  CallId call;                           // the operator and its arguments, as the tape names them
-  bool may_be_known = false;             // results small or whole-numbered: worth having values
+  std::optional<Workspaces> measured;  // what the call took on a real GPU beyond its results
+  CallId call;                         // the operator and its arguments, as the tape names them
+  bool may_be_known = false;           // results small or whole-numbered: worth having values
 
  private:
   std::vector<ResultRule> results_;

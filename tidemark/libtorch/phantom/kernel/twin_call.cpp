@@ -34,12 +34,10 @@ class TwinCall {
       check_bounds(frame_.result(0).toTensor());
     correct_results(frame_, args);
     name_call_();
-    for (std::size_t i = 0; i < frame_.result_count(); ++i) {
+    if (!workspaces_.are_none()) bear_results();
+    for (std::size_t i = 0; i < frame_.result_count(); ++i)
       frame_.result(i) =
           with_tensors(frame_.result(i), [&](const at::Tensor& t) { return back(t); });
-      workspaces_.take_after(i);
-    }
-    workspaces_.take_beside_all();
     for (auto& [twin, phantom] : twins_) sync(*twin.unsafeGetTensorImpl(), phantom);
     return TwinAnswer::Results;
   }
@@ -80,6 +78,17 @@ class TwinCall {
     if (tensor.dim() == 0 && !frame_.op().schema().name().starts_with("aten::masked_fill"))
       return tensor;
     return at::empty_strided(tensor.sizes(), tensor.strides(), tensor.options().device(at::kMeta));
+  }
+
+  // New storages in the order in which the call makes them, with what it takes in between.
+  void bear_results() {
+    std::vector<at::Tensor> results;
+    for (std::size_t i = 0; i < frame_.result_count(); ++i)
+      for_each_tensor(frame_.result(i), [&](const at::Tensor& t) { results.push_back(t); });
+    workspaces_.follow(frame_.device().index(), results.size(), [&](std::size_t i) {
+      if (results[i].defined() && results[i].device().is_meta() && results[i].has_storage())
+        adopt_storage(results[i].storage(), frame_.device().index());
+    });
   }
 
   at::Tensor back(const at::Tensor& result) {
