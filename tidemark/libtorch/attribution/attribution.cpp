@@ -364,29 +364,6 @@ void Attribution::set_bytes(StorageKey key, std::int64_t bytes) {
   if (listener_) listener_->resized(number, bytes);
 }
 
-std::optional<Category> Attribution::category_of(StorageKey key) const {
-  const StorageNumber number = index_.find(key);
-  if (number == KeyIndex::kNone || storages_[number].state != State::Counted) return std::nullopt;
-  return storages_[number].category;
-}
-
-std::optional<std::int64_t> Attribution::bytes_of(StorageKey key) const {
-  const StorageNumber number = index_.find(key);
-  if (number == KeyIndex::kNone || storages_[number].state != State::Counted) return std::nullopt;
-  return storages_[number].bytes;
-}
-
-std::uint8_t Attribution::device_of(StorageKey key) const {
-  const StorageNumber number = index_.find(key);
-  return number == KeyIndex::kNone ? 0 : storages_[number].device;
-}
-
-std::optional<StorageNumber> Attribution::number_of(StorageKey key) const {
-  const StorageNumber number = index_.find(key);
-  if (number == KeyIndex::kNone) return std::nullopt;
-  return number;
-}
-
 void Attribution::begin_optimizer(std::uint32_t thread) {
   work(thread).in_optimizer = true;
   optimizer_since_ = moment_ + 1;

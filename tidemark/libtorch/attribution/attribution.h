@@ -19,18 +19,12 @@
 #include "tidemark/libtorch/attribution/row.h"
 #include "tidemark/libtorch/attribution/rules.h"
 #include "tidemark/libtorch/attribution/thread_work.h"
+#include "tidemark/libtorch/attribution/window.h"
 
 namespace tidemark::attribution {
 
 // What each device rounds requests up to; 0 for exact bytes. Grows while it is read.
 using Granularities = std::array<std::atomic<std::int64_t>, 256>;
-
-// A stretch of time whose highest moment is wanted, of forward or of backward samples.
-struct Window {
-  Rows highest;
-  std::int64_t since = 0;
-  bool in_backward = false, is_open = false;
-};
 
 class Attribution {
  public:
