@@ -26,7 +26,7 @@ def test_all_ways_ran_there() -> None:
 
 @pytest.mark.parametrize("way", ROWS)
 def test_pytorchs_tracker_and_ours_said_the_same_of_the_gpu_there(way: str) -> None:
-    """Not of the host: what gloo copies by way of it is no operator's (D31)."""
+    """Not of the host: what gloo copies by way of it is no operator's."""
     told = ROWS[way]["trackers"]
     assert told["tracker"] == ("FSDPMemTracker" if "fsdp" in way else "MemTracker")
     for when in ("peak", "current"):
