@@ -68,8 +68,9 @@ class Training {
   }
 
  private:
-  // As if its memory were kept.
+  // As if its memory were kept; nobody stands at resizes while nobody tracks.
   void resize() {
+    if (!Recorder::instance().is_recording()) return;
     const c10::StorageImpl& storage = *weight_.storage().unsafeGetStorageImpl();
     const auto object = static_cast<StorageKey>(reinterpret_cast<std::uintptr_t>(&storage));
     Recorder::instance().note_resizing(key_of(storage), object);
