@@ -193,9 +193,12 @@ void Recorder::tell(NoteTaker& taker, Note note) noexcept {
   hand(taker, note);
 }
 
+// What others write meanwhile is for the next: whoever is here is a thread of the program, and would
+// stay for as long as they write.
 void Recorder::drain() noexcept {
+  const std::uint64_t end = ring_.pushed();
   Note note;
-  while (ring_.pop(note)) {
+  while (!ring_.has_read(end) && ring_.pop(note)) {
     noted_.fetch_add(1, std::memory_order_relaxed);
     for (NoteTaker* const one : takers_)
       if (note.to == 0 || note.to == one->number_) hand(*one, note);
