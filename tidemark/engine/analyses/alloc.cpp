@@ -53,16 +53,11 @@ class Comparison {
  private:
   // The run's own are taken as they are; those of the caller must be right.
   AllocatorSettings read(const std::string& text, bool is_of_run) {
-    if (is_of_run) return settings_of(run_, answer_.diagnostics);
-    AllocatorSettings settings = parse_allocator_settings(text);
-    settings.tie_break = tie_break_of(run_.torch_version);
-    return settings;
+    return is_of_run ? settings_of(run_, answer_.diagnostics) : parse_allocator_settings(text);
   }
   AllocatorPeaks::Answer walk(const AllocatorSettings& settings, std::int64_t room) {
-    AllocatorOptions options;
-    options.settings = settings;
+    AllocatorOptions options = allocator_of(run_, settings);
     options.device_bytes = room;
-    if (run_.gpu.memory_bytes > 0) options.address_bytes = run_.gpu.memory_bytes;
     return feed(tape_, AllocatorPeaks(tape_.tables(), options, options_));
   }
   void add(const std::string& text, const AllocatorSettings& settings) {

@@ -20,8 +20,15 @@ AllocatorSettings settings_of(const RunFacts& run, Diagnostics& diagnostics) {
     diagnostics.add("allocator-backend", Severity::Warning, "",
                     "the run used cudaMallocAsync, of which nothing is known here: what is "
                     "reserved is modelled as with PyTorch's own allocator");
-  settings.tie_break = tie_break_of(run.torch_version);
   return settings;
+}
+
+AllocatorOptions allocator_of(const RunFacts& run, const AllocatorSettings& settings) {
+  AllocatorOptions options;
+  options.settings = settings;
+  options.settings.tie_break = tie_break_of(run.torch_version);
+  if (run.gpu.memory_bytes > 0) options.address_bytes = run.gpu.memory_bytes;
+  return options;
 }
 
 const AllocatorPeaks::Answer::Device* AllocatorPeaks::Answer::find(DeviceId device) const {

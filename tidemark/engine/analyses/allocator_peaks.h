@@ -12,6 +12,8 @@ namespace tidemark {
 
 // How the allocator of a run was set up: what the tape says of it, or the caller.
 AllocatorSettings settings_of(const RunFacts& run, Diagnostics& diagnostics);
+// An allocator with such settings on the run's GPU, as the run's version of PyTorch has it.
+AllocatorOptions allocator_of(const RunFacts& run, const AllocatorSettings& settings);
 
 class AllocatorPeaks {
  public:

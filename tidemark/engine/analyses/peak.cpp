@@ -10,11 +10,8 @@ namespace tidemark {
 namespace {
 
 PeakAnswer find_peak_of_blocks(const Tape& tape, const PeakOptions& options) {
-  AllocatorOptions allocator;
-  allocator.settings = parse_allocator_settings(*options.allocator_settings);
-  const RunFacts run = find_run_facts(tape);
-  allocator.settings.tie_break = tie_break_of(run.torch_version);
-  if (run.gpu.memory_bytes > 0) allocator.address_bytes = run.gpu.memory_bytes;
+  const AllocatorOptions allocator =
+      allocator_of(find_run_facts(tape), parse_allocator_settings(*options.allocator_settings));
   auto [peak, peaks] = feed_by_blocks(tape, allocator, PeakObserver(options),
                                       AllocatorPeaks(tape.tables(), allocator, options));
   for (DevicePeak& device : peak.devices)

@@ -132,9 +132,7 @@ TorchCountsByDevice find_torch_counts(const Tape& tape, const RunFacts& run, con
       peak.devices.begin(), peak.devices.end(),
       [&](const auto& d) { return !d.device.starts_with("cuda") || counts.contains(d.device); });
   if (all_counted) return counts;
-  AllocatorOptions options;
-  options.settings = settings_of(run, diagnostics);
-  options.address_bytes = run.gpu.memory_bytes;
+  const AllocatorOptions options = allocator_of(run, settings_of(run, diagnostics));
   const auto found = feed(tape, AllocatorPeaks(tape.tables(), options));
   for (const auto& one : found.devices)
     counts.try_emplace(
