@@ -193,8 +193,8 @@ void Recorder::tell(NoteTaker& taker, Note note) noexcept {
   hand(taker, note);
 }
 
-// What others write meanwhile is for the next: whoever is here is a thread of the program, and would
-// stay for as long as they write.
+// What others write meanwhile is for the next: whoever is here is a thread of the program, and
+// would stay for as long as they write.
 void Recorder::drain() noexcept {
   const std::uint64_t end = ring_.pushed();
   Note note;

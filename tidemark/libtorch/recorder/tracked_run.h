@@ -23,7 +23,8 @@ class TrackedRun final : public NoteTaker, public attribution::Run {
   void tell_given_up();
   void set_origin(const Note& note);
 
-  std::vector<tidemark::Place> origins_;  // of what each thread makes now; empty where nobody wants them
+  std::vector<tidemark::Place>
+      origins_;  // of what each thread makes now; empty where nobody wants them
   bool has_told_given_up_ = false;
 };
 
