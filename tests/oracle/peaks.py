@@ -28,5 +28,5 @@ def our_peak(script: str, *arguments: str, world_size: int = 1, under_mode: bool
     wrapper = [HERE / "under_mode.py"] if under_mode else []
     answer = answer_of("-m", "tidemark", "estimate", "--json", "--no-cuda-choices", "--steps", 0,
                        "--world-size", world_size, *wrapper, EXAMPLES / script, *arguments)
-    (device,) = answer["peak"]["devices"]
+    (device,) = (one for one in answer["peak"]["devices"] if one["device"].startswith("cuda"))
     return device["allocated_bytes"]
