@@ -37,9 +37,9 @@ class Accounting {
     if (!state.alive()) return {state};
     if (state.device.value >= units_.size()) [[unlikely]]
       learn_devices();
-    const bool is_told = state.spare != StorageState::kUnknownSpare && follows_blocks_;
-    return {state, is_told ? add_saturating(state.bytes, state.spare)
-                           : rounded_up(state.bytes, units_[state.device.value])};
+    if (state.spare != StorageState::kUnknownSpare) [[unlikely]]
+      if (follows_blocks_) return {state, add_saturating(state.bytes, state.spare)};
+    return {state, rounded_up(state.bytes, units_[state.device.value])};
   }
 
  private:
