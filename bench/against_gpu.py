@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from gpu_machine import machine
+
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 # Needs several processes.
 LEFT_OUT = {"train_ddp"}
@@ -36,18 +38,13 @@ def real_bytes(script: Path) -> int:
 
 
 def main() -> None:
-    import torch
-
     rows = []
     for script in sorted(EXAMPLES.glob("train_*.py")):
         if script.stem not in LEFT_OUT:
             estimated, real = estimated_bytes(script), real_bytes(script)
             rows.append({"script": script.stem, "estimated_bytes": estimated, "real_bytes": real,
                          "missing_bytes": real - estimated})
-    driver = subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"],
-                            capture_output=True, text=True, check=True).stdout.strip()
-    print(json.dumps({"gpu": torch.cuda.get_device_name(), "driver": driver,
-                      "torch": torch.__version__, "rows": rows}, indent=1))
+    print(json.dumps(machine() | {"rows": rows}, indent=1))
 
 
 if __name__ == "__main__":

@@ -16,6 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from gpu_machine import machine
+
 HERE = Path(__file__).resolve().parent
 SCRIPT = str(HERE.parent / "examples" / "train_llama_fsdp.py")
 ALONE = str(HERE / "fake_ranks.py")
@@ -82,15 +84,9 @@ def compare(name: str, flags: list[str]) -> dict[str, Any]:
 
 
 def main() -> None:
-    import torch
-
-    driver = subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"],
-                            capture_output=True, text=True, check=True).stdout.strip()
     with ThreadPoolExecutor(AT_ONCE) as pool:
         rows = list(pool.map(lambda way: compare(*way), WAYS.items()))
-    print(json.dumps({"gpu": torch.cuda.get_device_name(), "driver": driver,
-                      "torch": torch.__version__, "ranks": RANKS, "arguments": ARGUMENTS,
-                      "rows": rows}, indent=1))
+    print(json.dumps(machine() | {"ranks": RANKS, "arguments": ARGUMENTS, "rows": rows}, indent=1))
 
 
 if __name__ == "__main__":

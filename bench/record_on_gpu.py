@@ -20,6 +20,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from gpu_machine import machine
+
 HERE = Path(__file__).resolve().parent
 RUNS = HERE / "truth" / "runs"
 USUAL = ("gpt2_fp32", "resnet50_fp32", "lstm_language_model", "llama_bf16", "odd_shapes", "speech_ctc",
@@ -95,14 +97,6 @@ def measured(way: str, name: str, settings: str = "") -> dict[str, Any]:
     told = [line for line in done.stdout.splitlines() if line.startswith('{"torch_allocated"')]
     row |= json.loads(told[-1]) if told else {"error": done.stderr[-1500:]}
     return row
-
-
-def machine() -> dict[str, str]:
-    import torch
-
-    driver = subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"],
-                            capture_output=True, text=True, check=True).stdout.split()[0]
-    return {"gpu": torch.cuda.get_device_name(), "driver": driver, "torch": torch.__version__}
 
 
 def measure_all(names: list[str]) -> None:

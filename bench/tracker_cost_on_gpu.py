@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import json
 import statistics
-import subprocess
 import time
 from collections.abc import Callable
 from typing import Any
 
 import torch
+from gpu_machine import machine
 from torch import nn
 
 import tidemark
@@ -85,13 +85,8 @@ def cost(make: Callable[[], tuple[nn.Module, Callable[[], torch.Tensor]]]) -> di
 
 
 def main() -> None:
-    driver = subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"],
-                            capture_output=True, text=True, check=True).stdout.strip()
-    facts = {
-        "gpu": torch.cuda.get_device_name(), "driver": driver, "torch": torch.__version__,
-        "cost": {make.__name__: cost(make) for make in (gpt2, llama, resnet50)},
-    }
-    print(json.dumps(facts, indent=1))
+    facts = {"cost": {make.__name__: cost(make) for make in (gpt2, llama, resnet50)}}
+    print(json.dumps(machine() | facts, indent=1))
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from fsdp_on_gpu import AT_ONCE
+from gpu_machine import machine
 
 PROGRAM = str(Path(__file__).resolve().parent / "two_ranks.py")
 
@@ -55,15 +56,11 @@ def compare(way: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    import torch
     from two_ranks import WAYS
 
-    driver = subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"],
-                            capture_output=True, text=True, check=True).stdout.strip()
     with ThreadPoolExecutor(AT_ONCE) as pool:
         rows = list(pool.map(compare, WAYS))
-    print(json.dumps({"machine": {"gpu": torch.cuda.get_device_name(), "driver": driver, "torch": torch.__version__},
-                      "rows": rows}, indent=1))
+    print(json.dumps({"machine": machine(), "rows": rows}, indent=1))
 
 
 if __name__ == "__main__":
