@@ -30,15 +30,15 @@ struct Change {
 class Accounting {
  public:
   // The tables may grow while a run goes on; they must outlive the accounting.
-  Accounting(const Tables& tables, AccountingRule rule)
-      : tables_(&tables), rule_(rule), follows_blocks_(rule == AccountingRule::Rounded) {}
+  Accounting(const Tables& tables, AccountingRule rule) : tables_(&tables), rule_(rule) {}
 
   ChargedState charge(const StorageState& state) {
     if (!state.alive()) return {state};
     if (state.device.value >= units_.size()) [[unlikely]]
       learn_devices();
     if (state.spare != StorageState::kUnknownSpare) [[unlikely]]
-      if (follows_blocks_) return {state, add_saturating(state.bytes, state.spare)};
+      if (rule_ == AccountingRule::Rounded)
+        return {state, add_saturating(state.bytes, state.spare)};
     return {state, rounded_up(state.bytes, units_[state.device.value])};
   }
 
@@ -47,7 +47,6 @@ class Accounting {
 
   const Tables* tables_;
   AccountingRule rule_;
-  bool follows_blocks_;
   std::vector<std::int64_t> units_;  // by device
 };
 
