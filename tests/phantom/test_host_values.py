@@ -258,7 +258,8 @@ def test_beyond_the_budget_values_are_zeros_and_the_line_is_named(
     notes = [note for note in library().diagnostics() if note["code"] == "values-given-up"]
     assert len(notes) == 1 and "test_host_values.py" in notes[0]["where"]
     assert "--host-memory" in notes[0]["message"] and "6.00 MiB" in notes[0]["message"]
-    assert library().certainty(second[:8, 0].cuda().untyped_storage()._cdata) == "assumed"
+    moved = second[:8, 0].cuda()
+    assert library().certainty(moved.untyped_storage()._cdata) == "assumed"
     del first
     assert third.sum() == MIB
     second.fill_(2)  # it is ordinary memory now
