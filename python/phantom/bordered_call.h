@@ -3,20 +3,24 @@
 
 #include <pybind11/pybind11.h>
 
+#include <memory>
 #include <span>
 
 namespace tidemark::phantom {
 
 // Called with Python's lock held. What they throw is raised in place of the call's result, or of
 // the call itself; an exception of the call's own goes first.
-struct CallBorders {
+class CallBorders {
+ public:
+  virtual ~CallBorders() = default;
   // `args`: what is handed over besides `self`, positional ones first, then the values of keywords.
-  void (*before)(PyObject* self, std::span<PyObject* const> args);
+  // False: this call is of no interest, and `after` is not called.
+  virtual bool before(PyObject* self, std::span<PyObject* const> args) = 0;
   // Also when the call raises; it must leave Python's error alone.
-  void (*after)(PyObject* self);
+  virtual void after(PyObject* self) = 0;
 };
 
-// Stands in for a method, calling `original` in between.
-pybind11::object bordered_method(pybind11::handle original, const CallBorders& borders);
+// Stands in for a method, under its name, calling `original` in between.
+pybind11::object bordered_method(pybind11::handle original, std::unique_ptr<CallBorders> borders);
 
 }  // namespace tidemark::phantom

@@ -7,7 +7,6 @@
 
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +15,7 @@
 
 #include "python/lines/python_lines.h"
 #include "python/phantom/allocator_answers.h"
+#include "python/phantom/asked_methods.h"
 #include "python/phantom/collectives.h"
 #include "python/phantom/module_hooks.h"
 #include "tidemark/engine/base/byte_stream.h"
@@ -34,7 +34,6 @@
 #include "tidemark/libtorch/phantom/log/where.h"
 #include "tidemark/libtorch/phantom/values/hollow_memory.h"
 #include "tidemark/libtorch/phantom/values/known_bytes.h"
-#include "tidemark/libtorch/phantom/values/value_questions.h"
 
 namespace py = pybind11;
 
@@ -217,25 +216,6 @@ void bind_diagnostics(py::module_& m) {
   });
 }
 
-// Words are the few that a program can ask with: they stay for good.
-const char* kept_word(const std::string& word) {
-  static std::set<std::string> words;
-  return words.insert(word).first->c_str();
-}
-
-void bind_questions(py::module_& m) {
-  // What is asked from here on is asked with this word, until its end. False inside another
-  // question.
-  m.def("begin_question", [](const std::string& word) {
-    const char* const before = set_asked_as(kept_word(word));
-    if (before) set_asked_as(before);
-    return before == nullptr;
-  });
-  m.def("end_question", [] { set_asked_as(nullptr); });
-  m.def("note_asked_of",
-        [](std::uintptr_t cdata) { note_asked_of(*storage_at(cdata).unsafeGetStorageImpl()); });
-}
-
 void bind_matmul_workspaces(py::module_& m) {
   m.def("drop_matmul_workspaces", &drop_matmul_workspaces);
   m.def("has_used_matmul", &has_used_matmul);
@@ -303,7 +283,7 @@ PYBIND11_MODULE(_phantom, m) {
   m.def("memo_hits", [] { return run_counts().memo_hits; });
   m.def("out_of_memory", &out_of_memory);
   bind_diagnostics(m);
-  bind_questions(m);
+  bind_asked_methods(m);
   // The line of the program that runs now: "train.py:12".
   m.def("current_source",
         [] { return storage_log()->describe(find_python_source(*storage_log())); });

@@ -1,6 +1,7 @@
 // Called at every border of a module call: no Python code runs on the way.
 #include "python/phantom/module_hooks.h"
 
+#include <memory>
 #include <unordered_map>
 
 #include "python/phantom/bordered_call.h"
@@ -31,24 +32,28 @@ void take_inputs(std::span<PyObject* const> args) {
   (*g_watched.take_inputs)(inputs);
 }
 
-void before(PyObject* module, std::span<PyObject* const> args) {
-  auto found = g_watched.modules.find(module);
-  if (found == g_watched.modules.end() && g_watched.meet) {
-    (*g_watched.meet)(py::handle(module));
-    found = g_watched.modules.find(module);
+class ModuleBorders : public CallBorders {
+ public:
+  bool before(PyObject* module, std::span<PyObject* const> args) override {
+    auto found = g_watched.modules.find(module);
+    if (found == g_watched.modules.end() && g_watched.meet) {
+      (*g_watched.meet)(py::handle(module));
+      found = g_watched.modules.find(module);
+    }
+    if (found == g_watched.modules.end() || !found->second) return false;
+    if (!current_module()) {
+      begin_step_of_module();
+      if (g_watched.take_inputs) take_inputs(args);
+    }
+    begin_module(found->second);
+    return true;
   }
-  if (found == g_watched.modules.end() || !found->second) return;
-  if (!current_module()) {
-    begin_step_of_module();
-    if (g_watched.take_inputs) take_inputs(args);
-  }
-  begin_module(found->second);
-}
 
-void after(PyObject* module) {
-  const auto found = g_watched.modules.find(module);
-  if (found != g_watched.modules.end() && found->second) end_module(found->second);
-}
+  void after(PyObject* module) override {
+    const auto found = g_watched.modules.find(module);
+    if (found != g_watched.modules.end() && found->second) end_module(found->second);
+  }
+};
 
 void forget_all() {
   g_watched.modules.clear();
@@ -73,7 +78,7 @@ void bind_module_hooks(py::module_& m) {
   // Stands in for torch.nn.Module's method that calls forward: hooks on all modules would send
   // every call the slow way.
   m.def("watched_module_call", [](py::handle original) {
-    return bordered_method(original, {&before, &after});
+    return bordered_method(original, std::make_unique<ModuleBorders>());
   });
 }
 

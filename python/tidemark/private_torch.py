@@ -84,7 +84,7 @@ TABLE: tuple[Private, ...] = (
     _row("torch._C._functorch", "is_functorch_wrapped_tensor get_unwrapped", AT_LOAD, _REFUSED, **_BOTH),
     _row("torch._C", "_set_default_tensor_type _jit_can_fuse_on_gpu _jit_override_can_fuse_on_gpu",
          AT_LOAD, _REFUSED, parts=("estimation",)),
-    _row("torch.Tensor", "__new__", AT_LOAD, _REFUSED, parts=("estimation",)),
+    _row("torch.Tensor", "__new__ _cdata", AT_LOAD, _REFUSED, parts=("estimation",)),
     _row("torch.library.Library", "_impl_with_aoti_compile", AT_LOAD, _REFUSED, parts=("estimation",)),
     _row("torch._library.utils", "can_generate_trivial_fake_impl", AT_LOAD, _REFUSED,
          parts=("estimation",)),

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import torch
 
-from tidemark.virtual_cuda.host_values import host_storage
 from tidemark.virtual_cuda.library import library
 from tidemark.virtual_cuda.patches import Patches
 
@@ -27,20 +23,4 @@ WORDS = {
 
 def patch_asked_values(patches: Patches) -> None:
     for name, word in WORDS.items():
-        patches.set(torch.Tensor, name, _asked(getattr(torch.Tensor, name), word))
-
-
-def _asked(method: Callable[..., Any], word: str) -> Callable[..., Any]:
-    def asked(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not library().begin_question(word):  # inside of another one, which is what the program wrote
-            return method(self, *args, **kwargs)
-        try:
-            storage = host_storage(self)
-            if storage is not None:
-                library().note_asked_of(storage._cdata)
-            return method(self, *args, **kwargs)
-        finally:
-            library().end_question()
-
-    asked.__name__, asked.__doc__ = method.__name__, method.__doc__
-    return asked
+        patches.set(torch.Tensor, name, library().asked_method(getattr(torch.Tensor, name), word))

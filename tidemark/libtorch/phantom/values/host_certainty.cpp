@@ -54,6 +54,8 @@ const Host* find_host(const c10::StorageImpl* storage) {
 void mark_assumed_on_host(const at::Tensor& host) { mark(host, /*is_made_up=*/false); }
 void mark_made_up_on_host(const at::Tensor& host) { mark(host, /*is_made_up=*/true); }
 
+bool has_assumed_hosts() { return g_assumed.any; }
+
 bool is_assumed_on_host(const at::Tensor& host) {
   if (!g_assumed.any || !host.has_storage()) return false;
   std::lock_guard lock(g_assumed.lock);

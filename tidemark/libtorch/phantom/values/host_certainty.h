@@ -8,6 +8,7 @@ namespace tidemark::phantom {
 void mark_assumed_on_host(const at::Tensor& host);
 // The same, and nobody knew any of them: zeros stand there.
 void mark_made_up_on_host(const at::Tensor& host);
+bool has_assumed_hosts();  // one of them at least
 bool is_assumed_on_host(const at::Tensor& host);
 bool is_made_up_on_host(const c10::StorageImpl& host);
 void forget_hosts();
