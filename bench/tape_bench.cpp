@@ -100,6 +100,15 @@ void write_file(const Tape& tape, const std::string& path, const Codec* codec) {
   write_tape(tape, sink, codec);
 }
 
+// What the system alone takes: a file's bytes into new memory, nothing checked. No reader that
+// keeps what it read can be faster.
+void copy_file(const std::string& path) {
+  const auto size = static_cast<std::size_t>(std::filesystem::file_size(path));
+  Column<std::byte> memory;
+  memory.reallocate(size);
+  g_sink = FileSource(path).read({memory.data(), size});
+}
+
 void bench_whole(const SyntheticShape& shape) {
   const auto actions = plan_run(shape);
   Tape tape = build_run(shape, actions);
@@ -112,6 +121,8 @@ void bench_whole(const SyntheticShape& shape) {
   table.row("write, uncompressed", median_seconds([&] { write_file(tape, path, nullptr); }), plain);
   table.row("read, uncompressed", median_seconds([&] { g_sink = open_tape(path).size(); }), plain,
             "aim 3");
+  table.row("  of it the system, which hands it over", median_seconds([&] { copy_file(path); }),
+            plain);
   const auto stored = std::filesystem::file_size(path);
 #ifdef TIDEMARK_HAS_ZSTD
   const ZstdCodec codec;

@@ -36,10 +36,10 @@ class Accounting {
     if (!state.alive()) return {state};
     if (state.device.value >= units_.size()) [[unlikely]]
       learn_devices();
+    std::int64_t charged = rounded_up(state.bytes, units_[state.device.value]);
     if (state.spare != StorageState::kUnknownSpare) [[unlikely]]
-      if (rule_ == AccountingRule::Rounded)
-        return {state, add_saturating(state.bytes, state.spare)};
-    return {state, rounded_up(state.bytes, units_[state.device.value])};
+      if (rule_ == AccountingRule::Rounded) charged = add_saturating(state.bytes, state.spare);
+    return {state, charged};
   }
 
  private:
