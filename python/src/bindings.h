@@ -36,6 +36,7 @@ void bind_tape(py::module_& module, TapeClass& tape);
 void bind_builder(py::module_& module);
 void bind_answer_parts(py::module_& module);
 void bind_graph(py::module_& module);
+void bind_optimizer_states(py::module_& module);
 
 #define TIDEMARK_DECLARE_BINDING(name) void bind_##name(py::module_& module, TapeClass& tape);
 TIDEMARK_ANALYSIS_BINDINGS(TIDEMARK_DECLARE_BINDING)

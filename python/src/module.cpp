@@ -23,6 +23,7 @@ PYBIND11_MODULE(_engine, module) {
   TIDEMARK_ANALYSIS_BINDINGS(TIDEMARK_BIND)
 #undef TIDEMARK_BIND
   bind_graph(module);
+  bind_optimizer_states(module);
 }
 
 }  // namespace tidemark::python

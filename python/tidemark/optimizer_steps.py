@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from types import FrameType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -13,6 +13,8 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import nn
 from torch.optim import Optimizer
+
+from tidemark._engine import _plain_state_tensors
 
 
 def steps_under_way() -> int:
@@ -67,20 +69,25 @@ def with_followed_closure(
     return args, {**kwargs, "closure": followed}
 
 
-_WITHOUT_TENSORS = (int, float, str, bytes, type(None))
-# Not state, whatever refers to them: their tensors are somebody else's.
-_NOT_OPENED = (nn.Module, Optimizer, ModuleType, FunctionType, MethodType, type)
+# Whatever refers to these, they are no state, and their tensors are somebody else's.
+_NOT_OPENED = (int, float, str, bytes, type(None),
+               nn.Module, Optimizer, ModuleType, FunctionType, MethodType, type)
 
 
 def state_tensors(optimizer: Optimizer) -> list[torch.Tensor]:
     """Every tensor that can be reached from the optimizer's state, or is held in its groups and
     attributes, but for what it optimizes."""
     parameters = [one for group in optimizer.param_groups for one in group["params"]]
+    held = list(_tensors_below(_held_besides(optimizer), opens_objects=False))
+    found = (_plain_state_tensors(optimizer.state, parameters, torch.Tensor)
+             if type(optimizer.state) in (dict, defaultdict) else None)
+    if found is not None and not held:
+        return found
+    if found is None:
+        found = [one for state in optimizer.state.values() for one in _tensors_below(state)]
     gradients = [gradient for one in parameters if (gradient := one.grad) is not None]
     others = {id(tensor) for tensor in (*parameters, *gradients)}
-    found = [one for state in optimizer.state.values() for one in _tensors_of(state)]
-    found += _tensors_below(_held_besides(optimizer), opens_objects=False)
-    return [one for one in found if id(one) not in others]
+    return [one for one in found + held if id(one) not in others]
 
 
 def _held_besides(optimizer: Optimizer) -> list[Any]:
@@ -92,23 +99,15 @@ def _held_besides(optimizer: Optimizer) -> list[Any]:
     return of_groups + own
 
 
-class _EndKinds(dict[type, bool]):
-    """Whether objects of a kind are tensors, or hold none."""
+class _Closed(dict[type, bool]):
+    """Whether objects of a kind are never opened."""
 
     def __missing__(self, kind: type) -> bool:
-        self[kind] = issubclass(kind, (torch.Tensor, *_WITHOUT_TENSORS))
+        self[kind] = issubclass(kind, _NOT_OPENED)
         return self[kind]
 
 
-_end_kinds = _EndKinds()
-
-
-def _tensors_of(state: Any) -> Iterable[torch.Tensor]:
-    """Of one parameter's state. Nearly all are dictionaries with nothing to open in them, and there
-    are as many as parameters."""
-    if type(state) is dict and all(_end_kinds[type(one)] for one in state.values()):
-        return [one for one in reversed(state.values()) if isinstance(one, torch.Tensor)]
-    return _tensors_below(state)
+_closed = _Closed()
 
 
 def _tensors_below(value: Any, *, opens_objects: bool = True) -> Iterator[torch.Tensor]:
@@ -117,15 +116,17 @@ def _tensors_below(value: Any, *, opens_objects: bool = True) -> Iterator[torch.
     waiting = [value]
     while waiting:
         one = waiting.pop()
+        if _closed[type(one)]:
+            continue
         if isinstance(one, torch.Tensor):
             yield one
             continue
-        if isinstance(one, (*_WITHOUT_TENSORS, *_NOT_OPENED)) or id(one) in opened:
+        if id(one) in opened:
             continue
         opened.add(id(one))
-        if isinstance(one, Mapping):
-            waiting.extend(one.values())
-        elif isinstance(one, (list, tuple, set, frozenset, deque)):
+        if isinstance(one, (list, tuple, set, frozenset, deque)):
             waiting.extend(one)
+        elif isinstance(one, (dict, Mapping)):
+            waiting.extend(one.values())
         elif opens_objects:
             waiting.extend(getattr(one, "__dict__", {}).values())
