@@ -9,15 +9,16 @@ from pathlib import Path
 def hidden_folders(torch: Path) -> list[str]:
     """Torch, ourselves, and Python's own library."""
     ours = Path(__file__).parent  # and where it really lies, if that is a link
-    standard = {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")}
-    python = [str(file) for file in Path(next(iter(standard))).glob("*.py")]
-    return [str(torch), str(ours), str(ours.resolve()), *python, *_standard_packages(standard)]
+    # Two places in a virtual environment: Python's own, and the environment's.
+    standard = sorted({sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")})
+    inside = [place for folder in standard for place in _standard_library(Path(folder))]
+    return [str(torch), str(ours), str(ours.resolve()), *inside]
 
 
-def _standard_packages(folders: set[str]) -> list[str]:
-    return [
-        str(inner) + "/"
-        for folder in folders
-        for inner in Path(folder).iterdir()
+def _standard_library(folder: Path) -> list[str]:
+    """Its files and its packages; what users install lies there, too."""
+    packages = [
+        str(inner) + "/" for inner in folder.iterdir()
         if inner.is_dir() and inner.name not in ("site-packages", "dist-packages")
     ]
+    return [str(file) for file in folder.glob("*.py")] + packages
