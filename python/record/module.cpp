@@ -260,6 +260,7 @@ void bind_tracker(py::module_& m) {
       .def("begin_optimizer", &Tracker::begin_optimizer)
       .def("end_optimizer", &Tracker::end_optimizer)
       .def_property_readonly("in_optimizer", &Tracker::in_optimizer)
+      .def("has_born_in_optimizer", &Tracker::has_born_in_optimizer)
       .def("set_in_closure", &Tracker::set_in_closure)
       .def("set_purpose", &set_purpose)
       .def("tell_moment",

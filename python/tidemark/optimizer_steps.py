@@ -47,6 +47,25 @@ class WantedSteps:
         return 0 < self._wanted <= min(self._made.values())
 
 
+class LabelledStates:
+    """The optimizers whose parameters and state have their labels. They stay what they are from step
+    to step, unless a step makes something, there is more of them, or a state was loaded."""
+
+    def __init__(self) -> None:
+        self._known: WeakKeyDictionary[Optimizer, tuple[int, int, int]] = WeakKeyDictionary()
+
+    def add(self, optimizer: Optimizer) -> None:
+        self._known[optimizer] = self._look_of(optimizer)
+
+    def __contains__(self, optimizer: Optimizer) -> bool:
+        return self._known.get(optimizer) == self._look_of(optimizer)
+
+    @staticmethod
+    def _look_of(optimizer: Optimizer) -> tuple[int, int, int]:
+        parameters = sum(len(group["params"]) for group in optimizer.param_groups)
+        return parameters, len(optimizer.state), id(optimizer.state)  # a loaded one is another object
+
+
 def with_followed_closure(
     set_in_closure: Callable[[bool], None], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]] | None:

@@ -16,6 +16,7 @@ WEIGHT = 4 * WIDTH * WIDTH
 
 # One weight, no bias: 4 MiB each for parameter, gradient and what the optimizer keeps.
 TRAIN = """
+import copy
 import torch
 from torch import optim
 model = torch.nn.Linear({width}, {width}, bias=False).cuda()
@@ -51,6 +52,14 @@ class Replacing(optim.Optimizer):
 class Overriding(optim.Adam):
     def step(self, closure=None):
         return super().step(closure)
+
+others = []
+class Loading(optim.Adam):
+    '''Takes up a copy of its state between steps, of which the later ones need more.'''
+    def zero_grad(self):
+        super().zero_grad()
+        others.append(torch.zeros({width}, {width}, device="cuda"))
+        self.load_state_dict(copy.deepcopy(self.state_dict()))
 
 optimizer = {optimizer}
 for _ in range({steps}):
@@ -100,6 +109,12 @@ def test_state_that_is_replaced_in_each_step_is_state(tmp_path: Path) -> None:
     peak = peak_of(tmp_path, "Replacing(parameters)", steps=3)
     assert peak.categories[Category.OptimizerState] == 2 * WEIGHT
     assert Category.Temporary not in peak.categories
+
+
+def test_state_that_is_loaded_between_steps_is_state(tmp_path: Path) -> None:
+    peak = peak_of(tmp_path, "Loading(parameters, foreach=False)", steps=2)
+    assert peak.at.step == 2 and str(peak.at.phase) == "optimizer"
+    assert 0 <= peak.categories[Category.OptimizerState] - 2 * WEIGHT < 64 << 10
 
 
 def test_the_tape_is_sound_and_in_order(tmp_path: Path) -> None:

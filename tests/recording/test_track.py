@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import warnings
 from contextlib import redirect_stderr
@@ -205,6 +206,32 @@ def test_many_events_lose_none_and_stay_flat() -> None:
     assert events >= 2 * 55_000
     assert not tracking.tape.peak().diagnostics
     assert after - before < 20_000  # KiB
+
+
+@pytest.mark.parametrize("how", ["loaded", "replaced in a step"])
+def test_state_of_later_steps_is_state_too(how: str) -> None:
+    class Renewing(torch.optim.Adam):
+        def step(self, closure: Any = None) -> Any:
+            super().step(closure)
+            for state in self.state.values() if how != "loaded" else []:
+                state["exp_avg"] = state["exp_avg"].clone()
+
+    model, _, x = make()
+    optimizer = Renewing(model.parameters())
+    tracking = tidemark.track(model, optimizer, x)
+    with tracking:
+        for _ in range(3):
+            model(x).pow(2).mean().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+            if how == "loaded":
+                optimizer.load_state_dict(copy.deepcopy(optimizer.state_dict()))
+        model(x).pow(2).mean().backward()
+        optimizer.step()
+        storages = [tensor.untyped_storage() for state in optimizer.state.values()
+                    for tensor in state.values()]
+        labels = {tracking._tracker.category_of(storage._cdata) for storage in storages}
+    assert labels == {"OptimizerState"}
 
 
 def test_without_operators_everything_counts_from_its_birth() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any, Callable
-from weakref import WeakKeyDictionary
 
 from torch.optim import Optimizer
 from torch.optim.optimizer import (
@@ -14,6 +13,7 @@ from torch.optim.optimizer import (
 from tidemark.estimation.deadline import Deadline
 from tidemark.estimation.labels import label
 from tidemark.optimizer_steps import (
+    LabelledStates,
     WantedSteps,
     state_tensors,
     steps_under_way,
@@ -39,7 +39,7 @@ class OptimizerSteps:
         self._deadline = Deadline(StepsDone)
         self.are_made = False  # the wanted ones
         self._handles: list[Any] = []
-        self._labelled: WeakKeyDictionary[Optimizer, tuple[int, int]] = WeakKeyDictionary()
+        self._labelled = LabelledStates()
 
     @property
     def done(self) -> int:
@@ -74,7 +74,7 @@ class OptimizerSteps:
         self._handles = []
 
     def _before(self, optimizer: Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if self._labelled.get(optimizer) != sizes_of(optimizer):
+        if optimizer not in self._labelled:
             for group in optimizer.param_groups:
                 for parameter in group["params"]:
                     label(parameter, f"{kind_of(parameter)}Parameter")
@@ -87,9 +87,9 @@ class OptimizerSteps:
         return with_followed_closure(library().set_in_closure, args, kwargs)
 
     def _after(self, optimizer: Optimizer, *_: Any) -> None:
-        if library().has_born_in_optimizer() or self._labelled.get(optimizer) != sizes_of(optimizer):
+        if library().has_born_in_optimizer() or optimizer not in self._labelled:
             label(state_tensors(optimizer), "OptimizerState")
-            self._labelled[optimizer] = sizes_of(optimizer)
+            self._labelled.add(optimizer)
         if steps_under_way() > 1:
             return
         library().leave_optimizer()
@@ -102,8 +102,3 @@ class OptimizerSteps:
         if self._further_seconds <= 0:
             raise StepsDone
         self._deadline.start(self._further_seconds)
-
-
-def sizes_of(optimizer: Optimizer) -> tuple[int, int]:
-    """Parameters and states stay what they are from step to step, unless there are more of them."""
-    return sum(len(group["params"]) for group in optimizer.param_groups), len(optimizer.state)

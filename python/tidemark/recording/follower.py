@@ -18,7 +18,12 @@ from torch import nn, optim
 from tidemark.ddp_buckets import DdpBuckets
 from tidemark.module_copies import ModuleCopies
 from tidemark.module_names import ModuleNames, wrapped_by
-from tidemark.optimizer_steps import state_tensors, steps_under_way, with_followed_closure
+from tidemark.optimizer_steps import (
+    LabelledStates,
+    state_tensors,
+    steps_under_way,
+    with_followed_closure,
+)
 from tidemark.recording.compiler import hear_compiler
 from tidemark.recording.gpu_births import hear_gpus
 from tidemark.recording.hook_tables import GlobalHooks
@@ -66,6 +71,7 @@ class Follower:
         self._made = MadeStorages()
         self._buckets = DdpBuckets(tracker.set_purpose)
         self._copies = ModuleCopies()
+        self._states = LabelledStates()
         self._sharded = ShardedMemory(
             GradientsOnly(self._hooked, self._gradient_hook, self.give_up) if as_pytorch
             else ShardedLabels(self))
@@ -292,7 +298,11 @@ class Follower:
         is_inner = steps_under_way() > 1
         try:
             if self.tracker.is_running:
-                self.label_optimizer(optimizer)
+                # PyTorch's tracker looks through all of it after every step.
+                if (self._as_pytorch or optimizer not in self._states
+                        or self.tracker.has_born_in_optimizer()):
+                    self.label_optimizer(optimizer)
+                    self._states.add(optimizer)
                 if not is_inner:
                     self._end_step()
         except Exception as problem:

@@ -251,6 +251,11 @@ std::int64_t Tracker::steps_done() {
   return run_.steps_done();
 }
 
+bool Tracker::has_born_in_optimizer() {
+  const Quiet quiet;
+  return run_.attribution().has_born_in_optimizer();
+}
+
 bool Tracker::in_optimizer() {
   const Quiet quiet;
   return run_.attribution().work(this_thread().id).in_optimizer;

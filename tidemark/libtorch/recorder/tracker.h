@@ -62,6 +62,8 @@ class Tracker : public std::enable_shared_from_this<Tracker> {
   void begin_optimizer();
   void end_optimizer();
   bool in_optimizer();
+  // Whether something that was born since the last begin_optimizer() is alive.
+  bool has_born_in_optimizer();
   void set_in_closure(bool in_closure);
   // What this thread makes from here on is of this category; see ThreadWork.
   std::optional<Category> set_purpose(std::optional<Category> purpose);
