@@ -94,11 +94,10 @@ void add_budget(Page& page, const VerdictAnswer& answer) {
   for (const BudgetItem& item : answer.budget)
     table.add(
         {item.name, page.bytes(item.bytes), std::string(name_of(item.evidence)), item.reason});
-  const std::string error = answer.budget_error_bytes > 0
-                                ? "give or take " + page.bytes(answer.budget_error_bytes) + ", "
-                                : "";
-  table.add({"all", page.bytes(answer.budget_bytes), "",
-             error + "of " + page.bytes(answer.gpu.memory_bytes)});
+  const std::string how_sure = answer.budget_error_bytes > 0
+                                   ? "give or take " + page.bytes(answer.budget_error_bytes)
+                                   : "of " + page.bytes(answer.gpu.memory_bytes);
+  table.add({"all", page.bytes(answer.budget_bytes), "", how_sure});
   table.draw(page);
   // Where it does not fit, it will not come to that.
   const bool was_counted = answer.budget.back().evidence == Evidence::Measured;
