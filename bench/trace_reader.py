@@ -109,7 +109,8 @@ print(json.dumps([time.perf_counter() - start, used.ru_utime + used.ru_stime, us
 
 def ours(path: Path) -> tuple[float, float, int]:
     """Seconds and processor seconds of the best of three reports, and their peak memory."""
-    command = [os.environ.get("TIDEMARK_BIN", str(Path(sys.executable).with_name("tidemark"))), "report", str(path), "--json"]
+    beside_python = str(Path(sys.executable).with_name("tidemark"))
+    command = [os.environ.get("TIDEMARK_BIN", beside_python), "report", str(path), "--json"]
     seconds, busy, memory = min(
         json.loads(subprocess.run([sys.executable, "-c", MEASURE, *command], check=True,
                                   capture_output=True, text=True).stdout) for _ in range(3))
