@@ -20,11 +20,12 @@ constexpr std::array<const char*, 5> kNames = {
     "_ZN2at4cuda37getCurrentCUDABlasHandleWithWorkspaceEv", "_ZN2at4cuda22getCUDABlasLtWorkspaceEv",
     "_ZN2at4cuda22getCUDABlasLtWorkspaceEm"};
 
-// From our callback up to the library there are nine or ten calls.
+// From our callback up to the library there are nine or ten calls, with less than 4 KiB of stack.
 constexpr int kDeepest = 20;
+constexpr std::size_t kReachBytes = 16384;
 
 struct Search {
-  const std::array<LibraryCode::Function, 5>& functions;
+  const std::array<CodeRange, 5>& functions;
   int left = kDeepest;
   bool is_found = false;
 };
@@ -33,11 +34,11 @@ _Unwind_Reason_Code look(_Unwind_Context* caller, void* data) {
   auto& search = *static_cast<Search*>(data);
   const auto at = static_cast<std::uintptr_t>(_Unwind_GetIP(caller));
   search.is_found = std::any_of(search.functions.begin(), search.functions.end(),
-                                [at](const auto& one) { return one.begin < at && at <= one.end; });
+                                [at](const CodeRange& one) { return one.has_return(at); });
   return search.is_found || --search.left == 0 ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
-LibraryCode::Function function_at(void* address) {
+CodeRange function_at(void* address) {
   Dl_info info;
   ElfW(Sym)* symbol = nullptr;
   if (!address || !dladdr1(address, &info, reinterpret_cast<void**>(&symbol), RTLD_DL_SYMENT) ||
@@ -45,6 +46,14 @@ LibraryCode::Function function_at(void* address) {
     return {};
   const auto begin = reinterpret_cast<std::uintptr_t>(address);
   return {begin, begin + symbol->st_size};
+}
+
+// They stand side by side in the library, so there is little else between them.
+CodeRange hull(const std::array<CodeRange, 5>& functions) {
+  CodeRange all{UINTPTR_MAX, 0};
+  for (const CodeRange& one : functions)
+    if (one.begin < one.end) all = {std::min(all.begin, one.begin), std::max(all.end, one.end)};
+  return all.begin < all.end ? all : CodeRange{};
 }
 
 const char* environment(const char* name) {
@@ -61,6 +70,7 @@ void LibraryCode::learn() noexcept {
   for (std::size_t i = 0; i < kNames.size(); ++i)
     functions_[i] = function_at(dlsym(torch, kNames[i]));
   dlclose(torch);
+  all_ = hull(functions_);
   const char* const blas = environment("CUBLAS_WORKSPACE_CONFIG");
   sizes_ = {attribution::blas_workspace_bytes(8, blas), attribution::blas_workspace_bytes(9, blas),
             attribution::blas_lt_workspace_bytes(environment("CUBLASLT_WORKSPACE_SIZE"))};
@@ -68,6 +78,7 @@ void LibraryCode::learn() noexcept {
 
 bool LibraryCode::asks_for(std::int64_t bytes) const noexcept {
   if (std::find(sizes_.begin(), sizes_.end(), bytes) == sizes_.end()) return false;
+  if (!stack_may_return_into(all_, kReachBytes)) return false;
   Search search{functions_};
   _Unwind_Backtrace(&look, &search);
   return search.is_found;
