@@ -8,7 +8,6 @@ ALLOC, FREE, SCOPE_BEGIN, SCOPE_END = 0, 1, 4, 5
 NONE32, NONE16 = 0xFFFFFFFF, 0xFFFF
 MASK = (1 << 64) - 1
 PRIME = 0x9E3779B97F4A7C15
-LANES = (0x243F6A8885A308D3, 0x13198A2E03707344, 0xA4093822299F31D0, 0x082EFA98EC4E6C89)
 
 
 def mix(x):
@@ -18,20 +17,20 @@ def mix(x):
 
 
 def checksum(data):
-    lanes = list(LANES)
-    # Always at least one block of padding: a whole last block is followed by zeros.
-    padded = data + bytes(32 - len(data) % 32)
-    for at in range(0, len(padded), 32):
-        for lane, word in enumerate(struct.unpack_from("<4Q", padded, at)):
-            x = (lanes[lane] ^ word) * PRIME & MASK
-            lanes[lane] = (x << 27 | x >> 37) & MASK
+    sums, paths = [0] * 8, [0] * 8
+    # Always at least one byte of padding: a whole last block is followed by zeros.
+    padded = data + bytes(64 - len(data) % 64)
+    for at in range(0, len(padded), 64):
+        for lane, word in enumerate(struct.unpack_from("<8Q", padded, at)):
+            sums[lane] = sums[lane] + word & MASK
+            paths[lane] = (paths[lane] << 29 | paths[lane] >> 35) + sums[lane] & MASK
     total = mix(len(data))
-    for lane in lanes:
-        total = mix(total ^ lane)
+    for lane in range(8):
+        total = mix(mix(total ^ sums[lane]) ^ paths[lane])
     return total
 
 
-def header(version=1):
+def header(version=2):
     return MAGIC + struct.pack("<II", version, 0)
 
 

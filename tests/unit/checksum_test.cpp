@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <vector>
 
@@ -68,6 +69,23 @@ TEST(Checksum, NeighboursSwappedShow) {
     std::swap_ranges(bytes.begin() + i, bytes.begin() + i + 8, bytes.begin() + i + 32);
     EXPECT_NE(checksum(bytes), right);
     std::swap_ranges(bytes.begin() + i, bytes.begin() + i + 8, bytes.begin() + i + 32);
+  }
+}
+
+// Sums alone would not tell: each is the same, and the top bits of two words cancel.
+TEST(Checksum, PagesSwappedAndTopBitsInPairsShow) {
+  auto bytes = sample(3 * 4096);
+  std::uint32_t state = 1;  // pages that differ
+  for (std::byte& byte : bytes) byte ^= static_cast<std::byte>((state = state * 69069 + 1) >> 24);
+  const std::uint64_t right = checksum(bytes);
+  auto swapped = bytes;
+  std::swap_ranges(swapped.begin(), swapped.begin() + 4096, swapped.begin() + 4096);
+  EXPECT_NE(checksum(swapped), right);
+  for (std::size_t apart = 64; apart < 8192; apart += 64) {
+    auto flipped = bytes;
+    flipped[7] ^= std::byte{0x80};
+    flipped[7 + apart] ^= std::byte{0x80};
+    EXPECT_NE(checksum(flipped), right) << apart;
   }
 }
 

@@ -8,21 +8,25 @@
 
 namespace tidemark {
 
-// Four lanes eat 32 bytes a round; the same bytes give the same sum however they are cut:
+// Eight lanes eat 64 bytes a round; the same bytes give the same sum however they are cut:
 //
-//   bytes  |w0 w1 w2 w3|w0 w1 w2 w3| ... |tail|
-//   lanes    0  1  2  3  0  1  2  3        (padded with zeros, length mixed in)
+//   bytes  |w0 w1 ... w7|w0 w1 ... w7| ... |tail|
+//   lanes    0  1     7   0  1     7         (padded with zeros, length mixed in)
+//
+// A lane has the sum of its words, which any changed word changes, and the sum of these sums, each
+// rotated further than the next, which tells words that have changed places.
 class Checksum {
  public:
   void update(std::span<const std::byte> bytes);
   std::uint64_t value() const;
 
  private:
-  void eat(const std::byte* block);
+  // All whole blocks; what is left of the bytes is returned.
+  std::span<const std::byte> eat(std::span<const std::byte> bytes);
 
-  static constexpr std::size_t kBlock = 32;
-  std::array<std::uint64_t, 4> lanes_ = {0x243f6a8885a308d3, 0x13198a2e03707344, 0xa4093822299f31d0,
-                                         0x082efa98ec4e6c89};
+  static constexpr std::size_t kLanes = 8, kBlock = 8 * kLanes;
+  using Lanes = std::array<std::uint64_t, kLanes>;
+  Lanes sums_{}, paths_{};
   std::array<std::byte, kBlock> pending_{};
   std::size_t pending_size_ = 0;
   std::uint64_t length_ = 0;

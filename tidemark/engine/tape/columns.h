@@ -117,6 +117,7 @@ class EventColumns {
   std::span<const std::uint8_t> phases() const { return {phase_.data(), size_}; }
   std::span<const std::uint8_t> devices() const { return {device_.data(), size_}; }
 
+  static constexpr std::size_t kCount = 11;
   static constexpr std::size_t kBytesPerEvent = 2 * 8 + 4 * 4 + 2 + 4;
 
  private:

@@ -16,6 +16,38 @@
 namespace tidemark {
 namespace {
 
+// How many rows the numbers of a column point into.
+struct Limit {
+  std::uint64_t rows = UINT64_MAX;
+  bool may_be_none = false;  // the highest number of its type
+};
+using Limits = std::array<Limit, EventColumns::kCount>;
+
+// In the order of the columns. What a subject may be hangs on the kind of its event.
+Limits limits_of(const Tables& tables) {
+  const auto ids = [](const auto& rows) { return Limit{rows.size(), true}; };
+  return {{{},
+           {},
+           {},
+           ids(tables.scopes()),
+           ids(tables.stacks()),
+           ids(tables.calls()),
+           ids(tables.streams()),
+           {kKindCount},
+           {kCategoryCount},
+           {kPhaseCount},
+           ids(tables.devices())}};
+}
+
+template <class T>
+bool all_within(std::span<const T> values, const Limit& limit) {
+  if (limit.rows == UINT64_MAX) return true;
+  const T more = limit.may_be_none;  // none wraps to 0
+  T highest = 0;
+  for (T value : values) highest = std::max<T>(highest, static_cast<T>(value + more));
+  return static_cast<std::uint64_t>(highest) < limit.rows + more;
+}
+
 class FileReader {
  public:
   FileReader(ByteSource& source, const std::string& name, const Codec* codec)
@@ -60,7 +92,9 @@ class FileReader {
       fail(ErrorCode::Unsupported,
            "tape version " + std::to_string(version) + " is not known here (this is version " +
                std::to_string(kFileVersion) + ")",
-           "update tidemark");
+           version > kFileVersion ? "update tidemark"
+                                  : "an older tidemark wrote it: there, tidemark convert makes a "
+                                    "text of it, which every one reads");
   }
 
   // False at the end block.
@@ -137,12 +171,10 @@ class FileReader {
     const std::size_t first = events_.size(), count = event_count(header);
     if (first == 0) events_.reserve(source_.remaining() / EventColumns::kBytesPerEvent);
     events_.grow_to(first + count);
-    events_.for_each_column([&]<class T>(const char*, std::span<T> values) {
-      const auto bytes = std::as_writable_bytes(values.subspan(first));
-      if (source_.read(bytes) < bytes.size())
+    take_columns(first, [&](std::span<std::byte> column) {
+      if (source_.read(column) < column.size())
         fail(ErrorCode::Truncated, "the file ends inside a block");
-      sum_.update(bytes);
-      swap_if_big_endian(values.subspan(first));
+      sum_.update(column);
     });
     check_sum(header);
     check_events(first);
@@ -152,20 +184,33 @@ class FileReader {
     const std::size_t first = events_.size(), count = event_count(header);
     events_.grow_to(first + count);
     const std::byte* from = raw.data();
-    events_.for_each_column([&]<class T>(const char*, std::span<T> values) {
-      std::memcpy(values.data() + first, from, count * sizeof(T));
-      from += count * sizeof(T);
-      swap_if_big_endian(values.subspan(first));
+    take_columns(first, [&](std::span<std::byte> column) {
+      std::memcpy(column.data(), from, column.size());
+      from += column.size();
     });
     check_events(first);
   }
 
+  // Fills what was added to each column, and looks at it while it is in the processor's cache.
+  template <class Fill>
+  void take_columns(std::size_t first, const Fill& fill) {
+    const Limits limits = limits_of(tables_);
+    const Limit* limit = limits.data();
+    is_in_range_ = true;
+    events_.for_each_column([&]<class T>(const char*, std::span<T> values) {
+      const auto added = values.subspan(first);
+      fill(std::as_writable_bytes(added));
+      swap_if_big_endian(added);
+      is_in_range_ &= all_within<T>(added, *limit++);
+    });
+  }
+
   void check_events(std::size_t first) const {
-    if (!ids_in_range(events_, first, tables_))
+    if (!is_in_range_ || !pairs_in_range(first))
       fail(ErrorCode::BadFormat, "an event points past its table");
   }
 
-  static bool ids_in_range(const EventColumns& events, std::size_t first, const Tables& tables);
+  bool pairs_in_range(std::size_t first) const;
 
   bool end(const std::vector<std::byte>& raw) {
     const auto claimed = ByteReader(raw).number<std::uint64_t>();
@@ -184,58 +229,51 @@ class FileReader {
   Tables tables_;
   EventColumns events_;
   std::size_t good_events_ = 0;
+  bool is_in_range_ = true;  // each column of the block by itself
   Diagnostics diagnostics_;
 };
 
-// The highest value below "none", plus one: what a table must at least hold.
-template <class T>
-std::size_t needed_rows(std::span<const T> ids) {
-  T highest = 0;
-  for (T id : ids) highest = std::max<T>(highest, static_cast<T>(id + 1));  // none wraps to 0
-  return highest;
-}
-
-template <class T>
-bool all_below(std::span<const T> values, std::size_t limit) {
-  T highest = 0;
-  for (T value : values) highest = std::max(highest, value);
-  return highest < limit;
+// A bit for each kind of which it is true: asked without a branch or a table, so that the
+// questions below are put to several rows at once. They are part of reading every event.
+template <class Question>
+constexpr std::uint32_t kinds_of_which(Question is_true) {
+  std::uint32_t bits = 0;
+  for (std::uint32_t kind = 0; kind < kKindCount; ++kind)
+    bits |= static_cast<std::uint32_t>(is_true(static_cast<Kind>(kind))) << kind;
+  return bits;
 }
 
 // Storages are numbered about when they are first named: see TapeBuilder::new_storage.
 bool subjects_in_range(std::span<const std::uint8_t> kinds, std::span<const std::uint32_t> subjects,
-                       std::span<const std::uint8_t> devices, std::size_t first,
-                       const Tables& tables) {
-  std::array<std::uint64_t, kKindCount> subject_limits{}, limit_grows{};
-  std::array<std::uint32_t, kKindCount> device_limits{};
-  for (std::size_t k = 0; k < kKindCount; ++k) {
-    const Kind kind = static_cast<Kind>(k);
-    subject_limits[k] = is_about_storage(kind) ? first + kStoragesAhead
-                        : kind == Kind::Mark   ? tables.strings.size()
-                                               : UINT64_MAX;
-    limit_grows[k] = is_about_storage(kind) ? 1 : 0;
-    device_limits[k] = needs_device(kind) ? DeviceId::kNone : UINT32_MAX;
+                       std::size_t first, std::size_t strings) {
+  constexpr std::uint32_t kOfStorage = kinds_of_which(is_about_storage);
+  constexpr std::uint32_t kOfText = kinds_of_which([](Kind kind) { return kind == Kind::Mark; });
+  const auto count = static_cast<std::uint32_t>(kinds.size());
+  const auto limit = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(first + kStoragesAhead, UINT32_MAX - count));
+  const auto texts = static_cast<std::uint32_t>(std::min<std::size_t>(strings, UINT32_MAX));
+  std::uint32_t bad = 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint32_t subject = subjects[i], kind = kinds[i];
+    bad |= (kOfStorage >> kind) & static_cast<std::uint32_t>(subject >= limit + i);
+    bad |= (kOfText >> kind) & static_cast<std::uint32_t>(subject >= texts);
   }
-  unsigned bad = 0;  // no branch a row: this is part of reading every event
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    bad |= subjects[i] >= subject_limits[kinds[i]] + i * limit_grows[kinds[i]];
-    bad |= devices[i] >= device_limits[kinds[i]];
-  }
-  return bad == 0;
+  return (bad & 1) == 0;
 }
 
-bool FileReader::ids_in_range(const EventColumns& events, std::size_t first, const Tables& tables) {
-  const auto tail = [&](auto values) { return values.subspan(first); };
-  const bool good = all_below(tail(events.kinds()), kKindCount) &&
-                    all_below(tail(events.categories()), kCategoryCount) &&
-                    all_below(tail(events.phases()), kPhaseCount) &&
-                    needed_rows(tail(events.scopes())) <= tables.scopes().size() &&
-                    needed_rows(tail(events.stacks())) <= tables.stacks().size() &&
-                    needed_rows(tail(events.calls())) <= tables.calls().size() &&
-                    needed_rows(tail(events.streams())) <= tables.streams().size() &&
-                    needed_rows(tail(events.devices())) <= tables.devices().size();
-  return good && subjects_in_range(tail(events.kinds()), tail(events.subjects()),
-                                   tail(events.devices()), first, tables);
+bool devices_named(std::span<const std::uint8_t> kinds, std::span<const std::uint8_t> devices) {
+  constexpr std::uint32_t kOfDevice = kinds_of_which(needs_device);
+  std::uint32_t bad = 0;
+  for (std::size_t i = 0; i < kinds.size(); ++i)
+    bad |= (kOfDevice >> kinds[i]) & static_cast<std::uint32_t>(devices[i] == DeviceId::kNone);
+  return (bad & 1) == 0;
+}
+
+bool FileReader::pairs_in_range(std::size_t first) const {
+  const auto kinds = events_.kinds().subspan(first);
+  return subjects_in_range(kinds, events_.subjects().subspan(first), first,
+                           tables_.strings.size()) &&
+         devices_named(kinds, events_.devices().subspan(first));
 }
 
 }  // namespace

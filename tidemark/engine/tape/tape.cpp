@@ -2,14 +2,21 @@
 #include "tidemark/engine/tape/tape.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace tidemark {
 
 Tape::Tape(Tables tables, EventColumns events, Diagnostics diagnostics)
     : tables_(std::move(tables)), events_(std::move(events)), diagnostics_(std::move(diagnostics)) {
   const auto kinds = events_.kinds();
-  for (std::size_t i = 0; i < kinds.size(); ++i)
-    if (kinds[i] == static_cast<std::uint8_t>(Kind::Step)) step_begins_.push_back(i);
+  std::size_t at = 0;
+  while (at < kinds.size()) {
+    const void* const step =
+        std::memchr(kinds.data() + at, static_cast<int>(Kind::Step), kinds.size() - at);
+    if (!step) break;
+    at = static_cast<std::size_t>(static_cast<const std::uint8_t*>(step) - kinds.data());
+    step_begins_.push_back(at++);
+  }
 }
 
 std::int64_t Tape::step_at(std::size_t event) const {
