@@ -17,13 +17,20 @@ function(tidemark_compile target)
   endif()
 endfunction()
 
-# For targets whose headers are most of the compile time: they are read once a batch of files in a
-# unity build, as the package is built, and else once before all files.
-function(tidemark_read_once target batch)
+# In a unity build, as the package is built, files are compiled so many at once: headers are read,
+# and templates made, once for all of them. Else each file is compiled alone.
+function(tidemark_batch target batch)
   if(TIDEMARK_UNITY)
     set_target_properties(${target} PROPERTIES
       UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${batch})
-  else()
+  endif()
+endfunction()
+
+# The same for targets whose headers are most of the compile time: without a unity build these are
+# read once before all files.
+function(tidemark_read_once target batch)
+  tidemark_batch(${target} ${batch})
+  if(NOT TIDEMARK_UNITY)
     target_precompile_headers(${target} PRIVATE ${ARGN})
   endif()
 endfunction()

@@ -103,9 +103,9 @@ PyObject* resize(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   return result;
 }
 
-PyMethodDef g_definition{"resize_",
-                         reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&resize)),
-                         METH_FASTCALL, nullptr};
+PyMethodDef g_resize_definition{
+    "resize_", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&resize)), METH_FASTCALL,
+    nullptr};
 
 void replace(PyObject*& place, const py::object& value) {
   PyObject* const before = place;
@@ -119,7 +119,8 @@ py::object followed_resize(const py::object& original, const py::dict& hearers,
   replace(g_resizing.original, original);
   replace(g_resizing.hearers, hearers);
   replace(g_resizing.tell, tell);
-  return py::reinterpret_steal<py::object>(PyDescr_NewMethod(THPStorageClass, &g_definition));
+  return py::reinterpret_steal<py::object>(
+      PyDescr_NewMethod(THPStorageClass, &g_resize_definition));
 }
 
 }  // namespace

@@ -138,7 +138,7 @@ VERB = """\
 namespace tidemark::cli {
 namespace {
 
-Action prepare(CLI::App& parser) {
+Action prepare_births(CLI::App& parser) {
   auto asked = ask<BirthsOptions>();
   add_input(parser, asked->input);
   add_output(parser, asked->output);
@@ -148,7 +148,7 @@ Action prepare(CLI::App& parser) {
 }  // namespace
 
 const Verb kBirths = {"births", "how many storages are born on each device",
-                      "  tidemark births run.tape", &prepare};
+                      "  tidemark births run.tape", &prepare_births};
 
 }  // namespace tidemark::cli
 """

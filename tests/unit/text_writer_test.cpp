@@ -199,7 +199,7 @@ TEST(TextWriter, TheLongestNamesComeBack) {
 TEST(TextTokens, AnyWordIsReadBackFromItsQuotedForm) {
   for (int first = 0; first < 256; ++first) {
     const std::string word = {static_cast<char>(first), 'x', static_cast<char>(first)};
-    const auto tokens = tokenize(tidemark::quoted(word), "t");
+    const auto tokens = tokenize(tidemark::in_quotes(word), "t");
     ASSERT_EQ(tokens.size(), 1u) << first;
     EXPECT_EQ(tokens[0].value, word) << first;
     EXPECT_TRUE(tokens[0].key.empty()) << first;

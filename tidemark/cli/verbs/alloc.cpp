@@ -19,7 +19,7 @@ std::int64_t memory_of(const std::string& text) {
   return *bytes;
 }
 
-Action prepare(CLI::App& parser) {
+Action prepare_alloc(CLI::App& parser) {
   auto asked = ask<AllocOptions>();
   auto memory = std::make_shared<std::string>();
   add_input(parser, asked->input);
@@ -44,6 +44,6 @@ const Verb kAlloc = {"alloc", "what PyTorch's allocator reserves, and which sett
                      R"(  tidemark alloc run.tape
   tidemark alloc run.tape --memory 24GiB     retries on a smaller GPU
   tidemark alloc run.tape --alloc-conf expandable_segments:True)",
-                     &prepare};
+                     &prepare_alloc};
 
 }  // namespace tidemark::cli

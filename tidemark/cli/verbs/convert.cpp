@@ -67,7 +67,7 @@ int convert(const Given& given) {
   return kOk;
 }
 
-Action prepare(CLI::App& parser) {
+Action prepare_convert(CLI::App& parser) {
   auto given = std::make_shared<Given>();
   parser.add_option("IN", given->in.file, "a tape, a model or a trace")->required()->type_name("");
   parser
@@ -85,6 +85,6 @@ const Verb kConvert = {"convert", "writes a tape in its other form: text or bina
                        R"(  tidemark convert run.tape run.txt          to read it, or to edit it
   tidemark convert run.txt run.tape          small again
   tidemark convert run.tape - | grep free)",
-                       &prepare};
+                       &prepare_convert};
 
 }  // namespace tidemark::cli

@@ -9,7 +9,7 @@
 namespace tidemark::cli {
 namespace {
 
-Action prepare(CLI::App& parser) {
+Action prepare_diff(CLI::App& parser) {
   struct Given {
     Input before, after;
     DiffOptions options;
@@ -49,6 +49,6 @@ const Verb kDiff = {"diff", "two tapes: what grew, by category, module and opera
   tidemark diff before.tape after.tape --step 2
   tidemark diff a.json b.json --with a_et.json b_et.json
   tidemark diff a.tape b.tape --json > diff.json || echo "they differ")",
-                    &prepare};
+                    &prepare_diff};
 
 }  // namespace tidemark::cli

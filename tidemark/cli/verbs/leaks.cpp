@@ -6,7 +6,7 @@
 namespace tidemark::cli {
 namespace {
 
-Action prepare(CLI::App& parser) {
+Action prepare_leaks(CLI::App& parser) {
   auto asked = ask<LeaksOptions>();
   add_input(parser, asked->input);
   add_device(parser, asked->options.device);
@@ -21,6 +21,6 @@ const Verb kLeaks = {
     "leaks", "what grows from step to step and never dies",
     R"(  tidemark leaks run.tape                    needs at least three finished steps
   tidemark leaks run.tape --device cuda:0 --top 5)",
-    &prepare};
+    &prepare_leaks};
 
 }  // namespace tidemark::cli

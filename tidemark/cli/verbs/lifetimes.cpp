@@ -6,7 +6,7 @@
 namespace tidemark::cli {
 namespace {
 
-Action prepare(CLI::App& parser) {
+Action prepare_lifetimes(CLI::App& parser) {
   auto asked = ask<LifetimesOptions>();
   add_input(parser, asked->input);
   add_selection(parser, asked->options);
@@ -21,6 +21,6 @@ const Verb kLifetimes = {"lifetimes", "who lives how long, born and dead where",
                          R"(  tidemark lifetimes run.tape
   tidemark lifetimes run.tape --step 2       what is born in the second step
   tidemark lifetimes run.tape --top 50)",
-                         &prepare};
+                         &prepare_lifetimes};
 
 }  // namespace tidemark::cli

@@ -9,7 +9,7 @@
 namespace tidemark::cli {
 namespace {
 
-Action prepare(CLI::App& parser) {
+Action prepare_peak(CLI::App& parser) {
   auto asked = ask<PeakOptions>();
   add_input(parser, asked->input);
   add_selection(parser, asked->options);
@@ -31,6 +31,6 @@ const Verb kPeak = {"peak", "the highest moment: how much, when, and what was al
   tidemark peak run.tape --top 30            more of the largest storages
   tidemark peak run.tape --step 1 --json     one step, for a program
   tidemark peak run.tape --alloc-conf expandable_segments:True)",
-                    &prepare};
+                    &prepare_peak};
 
 }  // namespace tidemark::cli

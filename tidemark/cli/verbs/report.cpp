@@ -24,7 +24,7 @@ int compare_ranks(const std::vector<Input>& inputs, const Question<OverviewOptio
   return kOk;
 }
 
-Action prepare(CLI::App& parser) {
+Action prepare_report(CLI::App& parser) {
   auto asked = ask<OverviewOptions>();
   auto more = std::make_shared<std::vector<std::string>>();
   add_inputs(parser, asked->input, *more);
@@ -55,6 +55,6 @@ const Verb kReport = {"report", "the first look: will it fit, what eats it, when
   tidemark report model.pt2 --bind batch=32  an exported model, without running it
   tidemark report trace.json.gz --with et.json   a trace of PyTorch's profiler
   tidemark report rank*.json.gz              the ranks of a job: the worst, and what differs)",
-                      &prepare};
+                      &prepare_report};
 
 }  // namespace tidemark::cli

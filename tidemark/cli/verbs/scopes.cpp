@@ -8,7 +8,7 @@
 namespace tidemark::cli {
 namespace {
 
-Action prepare(CLI::App& parser) {
+Action prepare_scopes(CLI::App& parser) {
   auto asked = ask<ScopesOptions>();
   add_input(parser, asked->input);
   add_selection(parser, asked->options);
@@ -24,6 +24,6 @@ const Verb kScopes = {"scopes", "module by module: bytes before, after, and the 
                       R"(  tidemark scopes run.tape --depth 2         the outer modules only
   tidemark scopes run.tape --step 2          as they are in the second step
   tidemark scopes run.tape --calls           each call by itself)",
-                      &prepare};
+                      &prepare_scopes};
 
 }  // namespace tidemark::cli

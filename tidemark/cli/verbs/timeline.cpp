@@ -21,7 +21,7 @@ void add_axis(CLI::App& parser, TimelineAxis& axis) {
       });
 }
 
-Action prepare(CLI::App& parser) {
+Action prepare_timeline(CLI::App& parser) {
   auto asked = ask<TimelineOptions>();
   asked->options.columns = OverviewOptions().columns;
   add_input(parser, asked->input);
@@ -38,6 +38,6 @@ const Verb kTimeline = {"timeline", "bytes by category from the first event to t
                         R"(  tidemark timeline run.tape
   tidemark timeline run.tape --by time --step 1
   tidemark timeline run.tape --json --columns 0    every change, exactly)",
-                        &prepare};
+                        &prepare_timeline};
 
 }  // namespace tidemark::cli

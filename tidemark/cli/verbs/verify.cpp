@@ -15,7 +15,7 @@ Diagnostics find_violations(const Tape& tape) {
   return found;
 }
 
-Action prepare(CLI::App& parser) {
+Action prepare_verify(CLI::App& parser) {
   struct Given {
     Input input;
     Output output;
@@ -36,6 +36,6 @@ const Verb kVerify = {"verify", "checks every rule of a tape and names what brea
                       R"(  tidemark verify run.tape
   tidemark verify run.tape --json
   tidemark verify run.tape && echo sound     exit code 1 when a rule is broken)",
-                      &prepare};
+                      &prepare_verify};
 
 }  // namespace tidemark::cli

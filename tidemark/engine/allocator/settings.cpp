@@ -11,23 +11,22 @@
 namespace tidemark {
 namespace {
 
-constexpr std::int64_t kMiB = AllocatorSettings::kMiB;
-constexpr std::int64_t kMostMiB = AllocatorSettings::kUnlimited / kMiB;
+constexpr std::int64_t kMostMiB = AllocatorSettings::kUnlimited / AllocatorSettings::kMiB;
 
-struct Token {
+struct SettingsToken {
   std::string text;
   std::size_t column = 0;  // from 1
 };
 
 bool is_mark(char c) { return c == ',' || c == ':' || c == '[' || c == ']'; }
-bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 // Words and marks; blanks inside a word are left out, as PyTorch does.
-std::vector<Token> tokens_of(std::string_view text) {
-  std::vector<Token> tokens;
+std::vector<SettingsToken> tokens_of(std::string_view text) {
+  std::vector<SettingsToken> tokens;
   bool in_word = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (is_blank(text[i])) continue;
+    if (is_space(text[i])) continue;
     if (is_mark(text[i]) || !in_word) tokens.push_back({{}, i + 1});
     tokens.back().text += text[i];
     in_word = !is_mark(text[i]);
@@ -35,7 +34,7 @@ std::vector<Token> tokens_of(std::string_view text) {
   return tokens;
 }
 
-std::string quoted(const std::string& text) { return "\"" + text.substr(0, 40) + "\""; }
+std::string quoted_start(const std::string& text) { return "\"" + text.substr(0, 40) + "\""; }
 
 class Reader {
  public:
@@ -43,7 +42,7 @@ class Reader {
 
   bool is_done() const { return next_ == tokens_.size(); }
   bool sees(const char* text) const { return !is_done() && tokens_[next_].text == text; }
-  Token word(const std::string& wanted) {
+  SettingsToken word(const std::string& wanted) {
     if (is_done() || is_mark(tokens_[next_].text[0])) refuse(wanted);
     return tokens_[next_++];
   }
@@ -52,7 +51,7 @@ class Reader {
     ++next_;
   }
   // The value after an option's name.
-  Token value(const std::string& wanted) {
+  SettingsToken value(const std::string& wanted) {
     mark(":");
     return word(wanted);
   }
@@ -68,7 +67,8 @@ class Reader {
   }
   [[noreturn]] void refuse(const std::string& wanted) const {
     if (is_done()) fail(length_ + 1, "the settings end", "expected " + wanted);
-    fail(tokens_[next_].column, "unexpected " + quoted(tokens_[next_].text), "expected " + wanted);
+    fail(tokens_[next_].column, "unexpected " + quoted_start(tokens_[next_].text),
+         "expected " + wanted);
   }
   [[noreturn]] static void fail(std::size_t column, const std::string& message,
                                 const std::string& hint) {
@@ -77,36 +77,37 @@ class Reader {
   }
 
  private:
-  std::vector<Token> tokens_;
+  std::vector<SettingsToken> tokens_;
   std::size_t length_, next_ = 0;
 };
 
-std::int64_t number_of(const Token& token, std::int64_t least, const std::string& wanted) {
+std::int64_t number_of(const SettingsToken& token, std::int64_t least, const std::string& wanted) {
   std::int64_t value = 0;
   const char* end = token.text.data() + token.text.size();
   const auto [stop, problem] = std::from_chars(token.text.data(), end, value);
   if (problem != std::errc() || stop != end || value < least)
-    Reader::fail(token.column, "unexpected " + quoted(token.text), "expected " + wanted);
+    Reader::fail(token.column, "unexpected " + quoted_start(token.text), "expected " + wanted);
   return value;
 }
 
 std::int64_t read_mib(Reader& reader, std::int64_t least) {
   const std::string wanted = "MiB as a whole number from " + std::to_string(least) + " up";
-  return std::min(number_of(reader.value(wanted), least, wanted), kMostMiB) * kMiB;
+  return std::min(number_of(reader.value(wanted), least, wanted), kMostMiB) *
+         AllocatorSettings::kMiB;
 }
 
 bool read_truth(Reader& reader) {
-  const Token token = reader.value("True or False");
+  const SettingsToken token = reader.value("True or False");
   if (token.text != "True" && token.text != "False")
-    Reader::fail(token.column, "unexpected " + quoted(token.text), "expected True or False");
+    Reader::fail(token.column, "unexpected " + quoted_start(token.text), "expected True or False");
   return token.text == "True";
 }
 
-std::int64_t power_of_two(const Token& token, bool may_be_zero) {
+std::int64_t power_of_two(const SettingsToken& token, bool may_be_zero) {
   const std::string wanted = may_be_zero ? "a power of two, or 0 for none" : "a power of two";
   const std::int64_t value = number_of(token, may_be_zero ? 0 : 1, wanted);
   if (value != 0 && !std::has_single_bit(static_cast<std::uint64_t>(value)))
-    Reader::fail(token.column, "unexpected " + quoted(token.text), "expected " + wanted);
+    Reader::fail(token.column, "unexpected " + quoted_start(token.text), "expected " + wanted);
   return value;
 }
 
@@ -117,7 +118,7 @@ void read_intervals(Reader& reader, AllocatorSettings& settings) {
   bool is_first = true;
   std::size_t last = 0;
   while (!reader.sees("]")) {
-    const Token bound = reader.word("MiB, or >");
+    const SettingsToken bound = reader.word("MiB, or >");
     const std::int64_t count =
         power_of_two(reader.value("the number of divisions"), /*may_be_zero=*/true);
     if (bound.text == ">") {
@@ -147,19 +148,19 @@ void read_divisions(Reader& reader, AllocatorSettings& settings) {
 
 void read_threshold(Reader& reader, AllocatorSettings& settings) {
   const std::string wanted = "a number between 0 and 1";
-  const Token token = reader.value(wanted);
+  const SettingsToken token = reader.value(wanted);
   double value = 0;
   const char* end = token.text.data() + token.text.size();
   const auto [stop, problem] = std::from_chars(token.text.data(), end, value);
   if (problem != std::errc() || stop != end || !(value > 0 && value < 1))
-    Reader::fail(token.column, "unexpected " + quoted(token.text), "expected " + wanted);
+    Reader::fail(token.column, "unexpected " + quoted_start(token.text), "expected " + wanted);
   settings.garbage_threshold = value;
 }
 
 void read_backend(Reader& reader, AllocatorSettings& settings) {
-  const Token token = reader.value("native or cudaMallocAsync");
+  const SettingsToken token = reader.value("native or cudaMallocAsync");
   if (token.text != "native" && token.text != "cudaMallocAsync")
-    Reader::fail(token.column, "unexpected " + quoted(token.text),
+    Reader::fail(token.column, "unexpected " + quoted_start(token.text),
                  "expected native or cudaMallocAsync");
   settings.is_native = token.text == "native";
 }
@@ -197,10 +198,10 @@ constexpr Option kOptions[] = {
 };
 
 void read_option(Reader& reader, AllocatorSettings& settings) {
-  const Token name = reader.word("the name of an option");
+  const SettingsToken name = reader.word("the name of an option");
   for (const Option& option : kOptions)
     if (name.text == option.name) return option.read(reader, settings);
-  Reader::fail(name.column, "unknown option " + quoted(name.text),
+  Reader::fail(name.column, "unknown option " + quoted_start(name.text),
                "as in expandable_segments:True, max_split_size_mb:128, "
                "roundup_power2_divisions:4, garbage_collection_threshold:0.8");
 }

@@ -13,7 +13,7 @@ constexpr std::int64_t kMeasuredCallsPercent = 15, kRulesPercent = 20;
 // Contexts were 641 to 771 MiB on that GPU. Of other assumptions half may be wrong.
 constexpr std::int64_t kContextPercent = 17, kAssumedPercent = 50;
 
-std::int64_t percent_of(const BudgetItem& item, bool is_calibrated) {
+std::int64_t error_percent(const BudgetItem& item, bool is_calibrated) {
   switch (item.evidence) {
     case Evidence::Measured: return 0;
     case Evidence::Modelled: return is_calibrated ? kMeasuredCallsPercent : kRulesPercent;
@@ -27,7 +27,7 @@ std::int64_t budget_error(const RunFacts& run, const std::vector<BudgetItem>& bu
   const bool is_calibrated = !run.calibrated_on.empty() && run.calibrated_on == run.gpu.name;
   std::int64_t error = 0;
   for (const BudgetItem& item : budget)
-    error = add_saturating(error, item.bytes / 100 * percent_of(item, is_calibrated));
+    error = add_saturating(error, item.bytes / 100 * error_percent(item, is_calibrated));
   return error;
 }
 

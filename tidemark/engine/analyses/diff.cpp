@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 
+#include "tidemark/engine/analyses/naming.h"
 #include "tidemark/engine/analyses/peak.h"
 #include "tidemark/engine/analyses/scopes.h"
 #include "tidemark/engine/analyses/selection.h"
@@ -14,8 +15,6 @@
 
 namespace tidemark {
 namespace {
-
-constexpr const char* kNoOperator = "(none)";
 
 // What is compared of one tape.
 struct Side {

@@ -11,6 +11,9 @@ When describe(const Tables& tables, const Moment& at, const Event& event);
 When describe(const Tables& tables, const Birth& born);
 StorageFact describe(const Tables& tables, const LiveStorage& storage);
 
+// Stands for an operator that has no name.
+inline constexpr const char* kNoOperator = "(none)";
+
 const std::string& device_name(const Tables& tables, DeviceId device);
 
 }  // namespace tidemark

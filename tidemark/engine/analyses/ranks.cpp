@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "tidemark/engine/analyses/naming.h"
 #include "tidemark/engine/analyses/peak.h"
 #include "tidemark/engine/analyses/run_facts.h"
 #include "tidemark/engine/base/natural_order.h"
@@ -13,7 +14,6 @@ namespace tidemark {
 namespace {
 
 constexpr const char* kOutside = "(outside of modules)";
-constexpr const char* kNoOperator = "(none)";
 
 PeakOptions peak_options(const RanksOptions& options) {
   PeakOptions peak;

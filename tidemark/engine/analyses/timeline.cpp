@@ -17,7 +17,7 @@ std::pair<std::int64_t, Category> share_of(DeviceId device, const ChargedState& 
   return {bytes, bytes > 0 ? state.category : Category::Unknown};
 }
 
-bool has_bytes(const std::vector<TimelinePoint>& points) {
+bool any_has_bytes(const std::vector<TimelinePoint>& points) {
   return std::any_of(points.begin(), points.end(), [](auto& p) { return p.highest != 0; });
 }
 
@@ -83,7 +83,7 @@ TimelineAnswer TimelineObserver::answer(const Replay& replay) const {
   for (std::size_t d = 0; d < series.size(); ++d) {
     const DeviceId id = device_numbered(d);
     if (!is_chosen(options_.device, tables, id)) continue;
-    if (is_exact() ? series[d].empty() : !has_bytes(series[d])) continue;
+    if (is_exact() ? series[d].empty() : !any_has_bytes(series[d])) continue;
     answer.devices.push_back({device_name(tables, id), std::move(series[d])});
   }
   answer.diagnostics = replay.ledger().diagnostics();

@@ -9,13 +9,13 @@
 namespace tidemark {
 namespace {
 
-constexpr std::array<std::string_view, 5> kNames = {"B", "KiB", "MiB", "GiB", "TiB"};
+constexpr std::array<std::string_view, 5> kUnitNames = {"B", "KiB", "MiB", "GiB", "TiB"};
 
 double size_of_unit(std::size_t index) { return std::ldexp(1.0, static_cast<int>(10 * index)); }
 
 std::size_t unit_for(double magnitude) {
   std::size_t index = 0;
-  while (index + 1 < kNames.size() && magnitude >= size_of_unit(index + 1)) ++index;
+  while (index + 1 < kUnitNames.size() && magnitude >= size_of_unit(index + 1)) ++index;
   return index;
 }
 
@@ -30,8 +30,8 @@ std::string fixed2(double value) {
 
 std::optional<Units> units_named(std::string_view name) {
   if (name == "auto") return Units::Auto;
-  for (std::size_t i = 0; i < kNames.size(); ++i)
-    if (name == kNames[i]) return static_cast<Units>(i + 1);
+  for (std::size_t i = 0; i < kUnitNames.size(); ++i)
+    if (name == kUnitNames[i]) return static_cast<Units>(i + 1);
   return std::nullopt;
 }
 
@@ -63,7 +63,7 @@ std::string format_bytes(std::int64_t bytes, Units units) {
   const std::size_t index =
       units == Units::Auto ? unit_for(std::fabs(value)) : static_cast<std::size_t>(units) - 1;
   std::string text = index == 0 ? std::to_string(bytes) : fixed2(value / size_of_unit(index));
-  return text.append(" ").append(kNames[index]);
+  return text.append(" ").append(kUnitNames[index]);
 }
 
 std::string format_change(std::int64_t bytes, Units units) {

@@ -11,6 +11,9 @@ namespace tidemark {
 std::size_t utf8_prefix(std::string_view text);
 inline bool is_utf8(std::string_view text) { return utf8_prefix(text) == text.size(); }
 
+// A byte of a character that is not its first.
+inline bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+
 // Terminal columns, taking each character as one wide.
 std::size_t display_width(std::string_view text);
 

@@ -27,9 +27,9 @@ bool has_key(std::uint64_t pointer, std::uint64_t tensor_id, std::uint64_t alloc
   return pointer != 0 && tensor_id != kUnknown && allocation_id != kUnknown;
 }
 
-class Gathering {
+class KeyGathering {
  public:
-  explicit Gathering(std::size_t rows) : numbers_(rows) {}
+  explicit KeyGathering(std::size_t rows) : numbers_(rows) {}
 
   KeyId key(const Key& key) {
     if (!has_key(key.pointer, key.tensor_id, key.allocation_id)) return {};
@@ -100,7 +100,7 @@ std::uint64_t births_at_taken_addresses(const Recording& recording, const Tree& 
 
 Keys gather(const Recording& recording, const std::vector<Ids>* tensors,
             const std::vector<Ids>* allocations) {
-  Gathering gathering(recording.tensors.size() + recording.allocations.size());
+  KeyGathering gathering(recording.tensors.size() + recording.allocations.size());
   std::vector<KeyId> of_tensors, of_allocations;
   of_tensors.reserve(recording.tensors.size());
   of_allocations.reserve(recording.allocations.size());

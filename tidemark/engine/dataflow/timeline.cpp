@@ -9,9 +9,9 @@
 namespace tidemark::dataflow {
 namespace {
 
-class Gathering {
+class EntryGathering {
  public:
-  Gathering(const Known& known, const Labels& labels, const std::vector<std::int64_t>& sizes)
+  EntryGathering(const Known& known, const Labels& labels, const std::vector<std::int64_t>& sizes)
       : known_(known),
         labels_(labels),
         sizes_(sizes),
@@ -116,7 +116,7 @@ class Gathering {
 
 std::vector<Entry> find_timeline(const Known& known, const Labels& labels,
                                  const std::vector<std::int64_t>& sizes, Diagnostics& diagnostics) {
-  Gathering gathering(known, labels, sizes);
+  EntryGathering gathering(known, labels, sizes);
   std::vector<Entry> entries = gathering.run();
   if (gathering.without_size() > 0)
     diagnostics.add("no-size", Severity::Warning, "", "the size of a storage is not known",

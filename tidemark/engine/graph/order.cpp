@@ -10,13 +10,14 @@
 #include "tidemark/engine/graph/walk.h"
 
 namespace tidemark {
-namespace {
 
 // Groups turned around: which nodes have a value, and the place of each node in that row.
 struct Turned {
   Rows<NodeId> members;              // by value
   Rows<std::uint32_t> place_in_row;  // by node, beside its own row of values
 };
+
+namespace {
 
 template <class RowOf>
 Turned turn(const Graph& graph, std::size_t groups, RowOf row_of) {

@@ -8,12 +8,12 @@
 namespace tidemark {
 namespace {
 
-[[noreturn]] void refuse(const char* why) {
+[[noreturn]] void refuse_size(const char* why) {
   throw Error(ErrorCode::BadArgument, std::string("a size of the graph has no value: ") + why);
 }
 
 std::int64_t checked(bool has_overflowed, std::int64_t value) {
-  if (has_overflowed) refuse("it is past 63 bits");
+  if (has_overflowed) refuse_size("it is past 63 bits");
   return value;
 }
 
@@ -39,7 +39,7 @@ std::int64_t multiply(std::int64_t a, std::int64_t b) {
 
 // Rounds down, as Python does.
 std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
-  if (b == 0) refuse("it divides by zero");
+  if (b == 0) refuse_size("it divides by zero");
   if (a == INT64_MIN && b == -1) return checked(true, 0);
   return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
 }
@@ -50,14 +50,14 @@ std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
 }
 
 std::int64_t modulo(std::int64_t a, std::int64_t b) {
-  if (b == 0) refuse("it divides by zero");
+  if (b == 0) refuse_size("it divides by zero");
   if (b == -1) return 0;
   const std::int64_t rest = a % b;
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
 std::int64_t power(std::int64_t base, std::int64_t exponent) {
-  if (exponent < 0) refuse("a power has a negative exponent");
+  if (exponent < 0) refuse_size("a power has a negative exponent");
   if (base == 0 || base == 1) return exponent == 0 ? 1 : base;
   if (base == -1) return exponent % 2 ? -1 : 1;
   std::int64_t result = 1;

@@ -9,8 +9,6 @@
 namespace tidemark {
 namespace {
 
-bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
-
 // The byte where the character number `count` begins.
 std::size_t bytes_of_first(std::string_view text, std::size_t count) {
   std::size_t at = 0;

@@ -10,14 +10,14 @@
 namespace tidemark {
 namespace {
 
-constexpr std::size_t kNone = SIZE_MAX;
+constexpr std::size_t kNoParent = SIZE_MAX;
 constexpr std::size_t kLayersShownWhole = 4;
 
 struct Node {
   std::string_view path, name;
   const ScopeFacts* scope = nullptr;
   std::int64_t bytes = 0;
-  std::size_t parent = kNone, depth = 1;
+  std::size_t parent = kNoParent, depth = 1;
 };
 
 bool is_number(std::string_view name) {
@@ -81,7 +81,7 @@ class Tree {
         .append(has_more ? " …" : "");
   }
   bool is_hidden_below(const Node& node, const std::vector<bool>& is_hidden) const {
-    return node.parent != kNone && is_hidden[node.parent];
+    return node.parent != kNoParent && is_hidden[node.parent];
   }
   bool is_small(const Node& node) const { return node.bytes < total_ / 100; }
 
@@ -100,7 +100,8 @@ class Tree {
   void hide_small(std::vector<bool>& is_hidden) const {
     std::map<std::size_t, std::vector<std::size_t>> small;  // by parent
     for (std::size_t n = 0; n < nodes_.size(); ++n)
-      if (nodes_[n].parent != kNone && is_small(nodes_[n])) small[nodes_[n].parent].push_back(n);
+      if (nodes_[n].parent != kNoParent && is_small(nodes_[n]))
+        small[nodes_[n].parent].push_back(n);
     for (const auto& [parent, nodes] : small)
       if (nodes.size() > 1)
         for (std::size_t n : nodes) is_hidden[n] = true;
@@ -119,7 +120,7 @@ class Tree {
   void hide_small_roots(std::vector<bool>& is_hidden, std::size_t most) const {
     std::vector<std::size_t> roots;
     for (std::size_t n = 0; n < nodes_.size(); ++n)
-      if (nodes_[n].parent == kNone && !is_hidden[n]) roots.push_back(n);
+      if (nodes_[n].parent == kNoParent && !is_hidden[n]) roots.push_back(n);
     if (roots.size() <= most) return;
     std::stable_sort(roots.begin(), roots.end(), [&](std::size_t a, std::size_t b) {
       return nodes_[a].bytes > nodes_[b].bytes;

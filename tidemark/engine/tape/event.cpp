@@ -7,18 +7,18 @@
 namespace tidemark {
 namespace {
 
-constexpr std::array<std::string_view, kKindCount> kNames = {
+constexpr std::array<std::string_view, kKindCount> kKindNames = {
     "alloc", "free", "resize", "relabel", "begin",  "end", "call",  "return",
     "phase", "step", "mark",   "input",   "output", "map", "unmap", "block"};
 
 }  // namespace
 
-std::string_view name_of(Kind kind) { return kNames[static_cast<std::size_t>(kind)]; }
+std::string_view name_of(Kind kind) { return kKindNames[static_cast<std::size_t>(kind)]; }
 
 std::optional<Kind> kind_named(std::string_view name) {
-  auto found = std::find(kNames.begin(), kNames.end(), name);
-  if (found == kNames.end()) return std::nullopt;
-  return static_cast<Kind>(found - kNames.begin());
+  auto found = std::find(kKindNames.begin(), kKindNames.end(), name);
+  if (found == kKindNames.end()) return std::nullopt;
+  return static_cast<Kind>(found - kKindNames.begin());
 }
 
 }  // namespace tidemark

@@ -28,7 +28,7 @@ enum Key : unsigned {
   kDevice = 1 << 9,
   kSubject = 1 << 10,
 };
-constexpr unsigned kNone = 0;
+constexpr unsigned kNoKeys = 0;
 constexpr unsigned kPlace = kOp | kSig | kAt | kStream | kScope | kPhase;
 // What these say with their operand they do not say a second time with a key.
 constexpr unsigned kOfScope = kPlace & ~kScope;
@@ -338,13 +338,13 @@ const std::array<TextReader::KeyWord, 11> TextReader::kKeys = {{
 }};
 
 const std::array<TextReader::Word, 22> TextReader::kWords = {{
-    {"tape", "tape 1", 1, 1, kNone, &TextReader::tape},
-    {"meta", "meta KEY VALUE", 2, 2, kNone, &TextReader::meta},
-    {"device", "device NAME", 1, 1, kNone, &TextReader::device},
+    {"tape", "tape 1", 1, 1, kNoKeys, &TextReader::tape},
+    {"meta", "meta KEY VALUE", 2, 2, kNoKeys, &TextReader::meta},
+    {"device", "device NAME", 1, 1, kNoKeys, &TextReader::device},
     {"stack", "stack NAME FILE LINE [FUNCTION] [under=NAME]", 3, 4, kUnder, &TextReader::stack},
-    {"diagnostic", "diagnostic CODE SEVERITY COUNT WHERE MESSAGE", 5, 5, kNone,
+    {"diagnostic", "diagnostic CODE SEVERITY COUNT WHERE MESSAGE", 5, 5, kNoKeys,
      &TextReader::diagnostic},
-    {"storage", "storage NAME NUMBER", 2, 2, kNone, &TextReader::storage},
+    {"storage", "storage NAME NUMBER", 2, 2, kNoKeys, &TextReader::storage},
     {"alloc", "alloc STORAGE BYTES [CATEGORY]", 2, 3, kPlace | kBytes, &TextReader::alloc},
     {"free", "free STORAGE", 1, 1, kPlace | kColumns, &TextReader::free},
     {"resize", "resize STORAGE BYTES", 2, 2, kPlace | kColumns, &TextReader::resize},

@@ -131,7 +131,7 @@ std::vector<Token> tokenize(std::string_view line, const std::string& place) {
   return Cutter(line, place).cut();
 }
 
-std::string quoted(std::string_view word) {
+std::string in_quotes(std::string_view word) {
   if (is_plain(word)) return std::string(word);
   const bool keep_high = is_utf8(word);
   std::string text = "\"";

@@ -22,7 +22,7 @@ inline bool is_dash(const Token& token) { return token.value == "-" && !token.qu
 std::vector<Token> tokenize(std::string_view line, const std::string& place);
 
 // The word as it must be written so that tokenize gives it back.
-std::string quoted(std::string_view word);
+std::string in_quotes(std::string_view word);
 
 // Throws Error when the text has NUL bytes or is not UTF-8.
 void expect_utf8(std::string_view text, const std::string& name);

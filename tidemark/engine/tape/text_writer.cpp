@@ -17,10 +17,11 @@ class TextWriter {
   std::string write() {
     out_ = "tape 1\n";
     for (const auto& [key, value] : tables_.meta())
-      out_ += "meta " + quoted(key) + " " + quoted(value) + "\n";
+      out_ += "meta " + in_quotes(key) + " " + in_quotes(value) + "\n";
     for (const Diagnostic& d : tape_.diagnostics().all())
-      out_ += "diagnostic " + quoted(d.code) + " " + std::string(name_of(d.severity)) + " " +
-              std::to_string(d.count) + " " + quoted(d.where) + " " + quoted(d.message) + "\n";
+      out_ += "diagnostic " + in_quotes(d.code) + " " + std::string(name_of(d.severity)) + " " +
+              std::to_string(d.count) + " " + in_quotes(d.where) + " " + in_quotes(d.message) +
+              "\n";
     stack_names_.resize(tables_.stacks().size());
     if (!devices_come_in_order()) declare_all_devices();
     for (std::size_t i = 0; i < tape_.size(); ++i) write_event(tape_[i]);
@@ -67,7 +68,7 @@ class TextWriter {
   void declare_device(DeviceId device) {
     if (device == device_ || !device) return;
     device_ = device;
-    out_ += "device " + quoted(tables_.devices()[device_.value].name) + "\n";
+    out_ += "device " + in_quotes(tables_.devices()[device_.value].name) + "\n";
   }
 
   // A storage that is not the next new one says its number.
@@ -92,9 +93,9 @@ class TextWriter {
       const std::string_view function = tables_.strings[node.frame.function];
       std::string& name = stack_names_[next->value];
       name = "k" + std::to_string(declared_stacks_++);
-      out_ += "stack " + name + " " + quoted(tables_.strings[node.frame.file]) + " " +
+      out_ += "stack " + name + " " + in_quotes(tables_.strings[node.frame.file]) + " " +
               std::to_string(node.frame.line);
-      if (!function.empty()) out_ += " " + quoted(function);
+      if (!function.empty()) out_ += " " + in_quotes(function);
       if (node.parent) out_ += " under=" + stack_name(node.parent);
       out_ += "\n";
     }
@@ -109,13 +110,13 @@ class TextWriter {
   }
 
   std::string stack_name(StackId id) const {
-    return is_bare(id) ? quoted(tables_.source(id)) : stack_names_[id.value];
+    return is_bare(id) ? in_quotes(tables_.source(id)) : stack_names_[id.value];
   }
 
   // A bare - means none.
   static std::string name_or_dash(bool is_known, std::string_view name) {
     if (!is_known) return "-";
-    return name == "-" ? "\"-\"" : quoted(name);
+    return name == "-" ? "\"-\"" : in_quotes(name);
   }
   std::string scope_name(ScopeId id) const {
     return name_or_dash(static_cast<bool>(id), tables_.scope_path(id));
@@ -146,7 +147,7 @@ class TextWriter {
       case Kind::CallBegin:
       case Kind::CallEnd: write_call(e.call); break;
       case Kind::Phase: out_.append(" ").append(name_of(e.phase)); break;
-      case Kind::Mark: out_ += " " + quoted(tables_.strings[StringId(e.subject)]); break;
+      case Kind::Mark: out_ += " " + in_quotes(tables_.strings[StringId(e.subject)]); break;
       case Kind::SegmentMap:
       case Kind::SegmentUnmap: out_ += " " + std::to_string(e.subject) + bytes; break;
       case Kind::Step: break;
@@ -156,7 +157,7 @@ class TextWriter {
   void write_call(CallId id) {
     out_ += " " + name_or_dash(static_cast<bool>(id), tables_.op_name(id));
     const std::string_view signature = signature_of(id);
-    if (!signature.empty()) out_ += " " + quoted(signature);
+    if (!signature.empty()) out_ += " " + in_quotes(signature);
   }
 
   std::string_view signature_of(CallId id) const {
@@ -167,7 +168,7 @@ class TextWriter {
     if (e.call && !is_call_edge(e.kind)) {
       out_ += " op=" + name_or_dash(true, tables_.op_name(e.call));
       const std::string_view signature = signature_of(e.call);
-      if (!signature.empty()) out_ += " sig=" + quoted(signature);
+      if (!signature.empty()) out_ += " sig=" + in_quotes(signature);
     }
     if (e.stack) out_ += " at=" + stack_name(e.stack);
     if (e.stream) out_ += " stream=" + std::to_string(tables_.streams()[e.stream.value]);

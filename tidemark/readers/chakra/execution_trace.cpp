@@ -19,7 +19,7 @@ bool is_execution_trace(const Candidate& file) {
 #ifdef TIDEMARK_HAS_TRACES
 namespace {
 
-Tape read(const Candidate& file, const InputOptions& options) {
+Tape read_execution_trace(const Candidate& file, const InputOptions& options) {
   OpenedDocument document(file, options.progress);
   Diagnostics found;
   const chakra::ExecutionNodes nodes =
@@ -29,7 +29,8 @@ Tape read(const Candidate& file, const InputOptions& options) {
 
 }  // namespace
 
-const Reader kExecutionTrace = {"a PyTorch execution trace", &is_execution_trace, &read};
+const Reader kExecutionTrace = {"a PyTorch execution trace", &is_execution_trace,
+                                &read_execution_trace};
 #else
 const Reader kExecutionTrace = {"a PyTorch execution trace, which this build cannot read",
                                 &is_execution_trace, nullptr, "build tidemark where simdjson is"};

@@ -40,7 +40,7 @@ chakra::ExecutionNodes read_companion(const InputOptions& options,
   return nodes;
 }
 
-Tape read(const Candidate& file, const InputOptions& options) {
+Tape read_profiler_trace(const Candidate& file, const InputOptions& options) {
   OpenedDocument document(file, options.progress);
   if (options.companion.empty()) return kineto::read_trace(document.source(), options.salvage);
   kineto::TraceContents contents = kineto::read_contents(document.source(), options.salvage);
@@ -55,7 +55,7 @@ Tape read(const Candidate& file, const InputOptions& options) {
 }  // namespace
 
 #ifdef TIDEMARK_HAS_TRACES
-const Reader kProfilerTrace = {"a trace of PyTorch's profiler", &is_trace, &read};
+const Reader kProfilerTrace = {"a trace of PyTorch's profiler", &is_trace, &read_profiler_trace};
 #else
 const Reader kProfilerTrace = {"a trace of PyTorch's profiler, which this build cannot read",
                                &is_trace, nullptr, "build tidemark where simdjson is"};

@@ -18,7 +18,7 @@ bool has_model(const Candidate& file) {
   return std::any_of(file.members().begin(), file.members().end(), &pt2::is_model_path);
 }
 
-Tape read(const Candidate& file, const InputOptions& options) {
+Tape read_exported_model(const Candidate& file, const InputOptions& options) {
   const Graph graph = read_pt2_file(file.path(), options.progress);
   GraphOptions rules;
   rules.dimensions = resolve_bindings(graph, options.dimensions);
@@ -27,7 +27,7 @@ Tape read(const Candidate& file, const InputOptions& options) {
 
 }  // namespace
 
-const Reader kExportedModel = {"an exported model", &has_model, &read};
+const Reader kExportedModel = {"an exported model", &has_model, &read_exported_model};
 #else
 namespace {
 

@@ -8,7 +8,7 @@ using simdjson::dom::array;
 using simdjson::dom::object;
 
 // Strings, graphs and foreign objects have names of another kind.
-bool is_foreign(std::string_view key) {
+bool has_other_names(std::string_view key) {
   return key == "as_graph" || key == "as_string" || key == "as_custom_obj";
 }
 
@@ -17,7 +17,7 @@ void add_names(Json json, bool is_tensor, std::vector<Named>& names) {
     for (Json item : array(json)) add_names(item, is_tensor, names);
   } else if (json.is_object()) {
     for (const auto& [key, value] : object(json)) {
-      if (is_foreign(key)) continue;
+      if (has_other_names(key)) continue;
       std::string_view name;
       if ((key == "name" || key == "as_name") && !value.get(name))
         names.push_back({std::string(name), is_tensor});

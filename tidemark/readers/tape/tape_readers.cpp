@@ -11,7 +11,7 @@
 namespace tidemark {
 namespace {
 
-Tape read(const Candidate& file, const InputOptions& options) {
+Tape read_tape(const Candidate& file, const InputOptions& options) {
   if (!options.dimensions.empty())
     throw Error(ErrorCode::BadArgument, "a tape has no dimensions to bind", file.path(),
                 "--bind is for exported models (.pt2)");
@@ -42,7 +42,7 @@ bool is_text_tape(const Candidate& file) {
 
 }  // namespace
 
-const Reader kBinaryTape = {"a tape", &is_binary_tape, &read};
-const Reader kTextTape = {"a tape as text", &is_text_tape, &read};
+const Reader kBinaryTape = {"a tape", &is_binary_tape, &read_tape};
+const Reader kTextTape = {"a tape as text", &is_text_tape, &read_tape};
 
 }  // namespace tidemark
