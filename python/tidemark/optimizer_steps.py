@@ -97,13 +97,13 @@ def state_tensors(optimizer: Optimizer) -> list[torch.Tensor]:
     """Every tensor that can be reached from the optimizer's state, or is held in its groups and
     attributes, but for what it optimizes."""
     parameters = [one for group in optimizer.param_groups for one in group["params"]]
-    held = list(_tensors_below(_held_besides(optimizer), opens_objects=False))
+    held = list(tensors_below(_held_besides(optimizer), opens_objects=False))
     found = (_plain_state_tensors(optimizer.state, parameters, torch.Tensor)
              if type(optimizer.state) in (dict, defaultdict) else None)
     if found is not None and not held:
         return found
     if found is None:
-        found = [one for state in optimizer.state.values() for one in _tensors_below(state)]
+        found = [one for state in optimizer.state.values() for one in tensors_below(state)]
     gradients = [gradient for one in parameters if (gradient := one.grad) is not None]
     others = {id(tensor) for tensor in (*parameters, *gradients)}
     return [one for one in found + held if id(one) not in others]
@@ -129,7 +129,7 @@ class _Closed(dict[type, bool]):
 _closed = _Closed()
 
 
-def _tensors_below(value: Any, *, opens_objects: bool = True) -> Iterator[torch.Tensor]:
+def tensors_below(value: Any, *, opens_objects: bool = True) -> Iterator[torch.Tensor]:
     """In containers and in the attributes of objects, however deep; each object is opened once."""
     opened: set[int] = set()
     waiting = [value]

@@ -23,7 +23,7 @@ from tidemark.compat.storage_info import (
     _UpdateType,
     _WeakRefInfo,
 )
-from tidemark.recording.follower import tensors_inside
+from tidemark.optimizer_steps import tensors_below
 from tidemark.recording.resizes import ResizeFollower, tell_of_resizes
 from tidemark.tensor_parts import parts_of
 
@@ -82,7 +82,7 @@ class ToldMemory(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch t
                 self._look_at_size(storage)
 
     def _track_optimizer_states(self, reftype: _RefType, optimizer: optim.Optimizer) -> None:
-        for tensor in tensors_inside(optimizer.state):
+        for tensor in tensors_below(optimizer.state, opens_objects=False):
             self._update_and_maybe_create_winfos(tensor, reftype)
 
     def _update_snap(

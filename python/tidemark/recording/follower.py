@@ -22,6 +22,7 @@ from tidemark.optimizer_steps import (
     LabelledStates,
     state_tensors,
     steps_under_way,
+    tensors_below,
     with_followed_closure,
 )
 from tidemark.recording.compiler import hear_compiler
@@ -221,7 +222,7 @@ class Follower:
         module that has them."""
         if self.tracker.label(tensors, category, owner):
             return
-        for tensor in tensors_inside(tensors):
+        for tensor in tensors_below(tensors, opens_objects=False):
             if not self.tracker.label(tensor, category, owner):
                 self._watch_from_python(tensor)
 
@@ -349,18 +350,6 @@ class Follower:
     def _forget(self, key: int, _: Any) -> None:
         self._unwatched.pop(key, None)
         self.tracker.forget(key)
-
-
-def tensors_inside(value: Any) -> Iterator[torch.Tensor]:
-    """The tensors in a state of an optimizer, however deep."""
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, dict):
-        for one in value.values():
-            yield from tensors_inside(one)
-    elif isinstance(value, (list, tuple, set)):
-        for one in value:
-            yield from tensors_inside(one)
 
 
 def _untraced_pre_hook(hook: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
