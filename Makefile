@@ -12,6 +12,9 @@ JOBS ?= $(shell nproc)
 WERROR ?= OFF
 FUZZ_SECONDS ?= 30
 
+# Some images forbid bytecode. torch would then be compiled anew in each of a thousand processes.
+unexport PYTHONDONTWRITEBYTECODE
+
 SYSTEM_PACKAGES := g++ cmake ninja-build python3-dev python3-venv \
   libcli11-dev libfmt-dev libzstd-dev libsimdjson-dev libzip-dev zlib1g-dev
 TEST_PACKAGES := git clang clang-format libclang-rt-14-dev libgtest-dev
