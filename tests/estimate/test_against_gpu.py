@@ -6,7 +6,7 @@ The numbers are those of `python bench/against_gpu.py` there.
 from __future__ import annotations
 
 import pytest
-from estimating import EXAMPLES, run_estimate
+from estimating import EXAMPLES, ask_estimate
 
 # The real peak, and the share of it that the estimate may differ by.
 REAL = {
@@ -27,5 +27,5 @@ REAL = {
 @pytest.mark.usefixtures("library_workspaces")
 @pytest.mark.parametrize(("name", "real", "share"), [(n, *row) for n, row in REAL.items()])
 def test_an_example_peaks_where_a_real_gpu_does(name: str, real: int, share: float) -> None:
-    facts = run_estimate("--gpu", "h200", EXAMPLES / f"{name}.py").facts
+    facts = ask_estimate("--gpu", "h200", EXAMPLES / f"{name}.py").facts
     assert abs(facts["judgement"]["max_allocated_bytes"] - real) <= share * real

@@ -6,13 +6,11 @@ every category. Where hardware makes them differ, the table below says so.
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from forked_commands import run_command
 
 import tidemark
 
@@ -218,9 +216,7 @@ Row = dict[str, int]
 def tape_of(verb: str, script: Path, *options: str) -> tidemark.Tape:
     path = script.with_name(f"{verb}.tape")
     flags = [*options, *(["--steps", "0"] if verb == "estimate" else [])]
-    done = subprocess.run(
-        [sys.executable, "-m", "tidemark", verb, *flags, "--save", str(path), str(script)],
-        capture_output=True, text=True, timeout=300, env={**os.environ, "CUDA_VISIBLE_DEVICES": ""})
+    done = run_command(verb, *flags, "--save", path, script, CUDA_VISIBLE_DEVICES="")
     assert done.returncode in (0, 2), done.stderr
     return tidemark.open(path)
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from estimating import run_estimate
 
 # 10 rows over 4 ranks: 3, 3, 3 and 1. Rank 0 keeps something that the others do not.
 PROGRAM = """
@@ -39,10 +38,9 @@ def script(tmp_path: Path) -> Path:
     return path
 
 
-def test_every_kind_of_rank_is_run_once(estimate: Callable[..., Any], script: Path,
-                                        tmp_path: Path) -> None:
+def test_every_kind_of_rank_is_run_once(script: Path, tmp_path: Path) -> None:
     tape = tmp_path / "worst.tape"
-    done = estimate("--quiet", "--world-size", 4, "--rank", "all", "--save", tape, script)
+    done = run_estimate("--quiet", "--world-size", 4, "--rank", "all", "--save", tape, script)
     assert done.exit_code == 0, done.script_output
     rows = {one["rank"]: one for one in done.facts["verdicts"]}
     assert {rank: one["ranks_alike"] for rank, one in rows.items()} == {
@@ -55,8 +53,8 @@ def test_every_kind_of_rank_is_run_once(estimate: Callable[..., Any], script: Pa
     assert "rank 0 of 4" in worst
 
 
-def test_several_sizes_are_a_table(estimate: Callable[..., Any], script: Path) -> None:
-    done = estimate("--quiet", "--world-size", "2,5", "--rank", 1, script)
+def test_several_sizes_are_a_table(script: Path) -> None:
+    done = run_estimate("--quiet", "--world-size", "2,5", "--rank", 1, script)
     assert done.exit_code == 0, done.script_output
     assert [(one["world_size"], one["rank"]) for one in done.facts["verdicts"]] == [(2, 1), (5, 1)]
     two, five = (one["tensor_bytes"] for one in done.facts["verdicts"])

@@ -9,18 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from estimating import EXAMPLES, ask_estimate
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SCRIPTS = sorted(p.stem for p in EXAMPLES.glob("train_*.py"))
 
 
 def estimate(*words: str) -> tuple[int, dict[str, Any]]:
-    done = subprocess.run(
-        [sys.executable, "-m", "tidemark", "estimate", "--json", *words],
-        capture_output=True, text=True, timeout=120, check=False,
-    )
-    assert done.stdout, done.stderr
-    return done.returncode, json.loads(done.stdout)
+    done = ask_estimate(*words, timeout=120)
+    assert done.facts, done.script_output
+    return done.exit_code, done.facts
 
 
 @pytest.mark.parametrize("name", SCRIPTS)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from forked_commands import run_command
 
 import tidemark
 from tidemark import Category
@@ -72,10 +71,7 @@ for _ in range({steps}):
 def peak_of(folder: Path, optimizer: str, steps: int = 1) -> tidemark.DevicePeak:
     script = folder / "train.py"
     script.write_text(TRAIN.format(width=WIDTH, optimizer=optimizer, steps=steps))
-    done = subprocess.run(
-        [sys.executable, "-m", "tidemark", "estimate", "--steps", str(steps), "--save",
-         str(folder / "run.tape"), str(script)], capture_output=True, text=True, timeout=120,
-        check=False)
+    done = run_command("estimate", "--steps", steps, "--save", folder / "run.tape", script, timeout=120)
     assert done.returncode == 0, done.stderr
     return tidemark.open(folder / "run.tape").peak().devices[0]
 

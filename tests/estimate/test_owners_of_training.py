@@ -6,11 +6,10 @@ has; what it must be is known by hand.
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from forked_commands import run_command
 
 import tidemark
 
@@ -94,9 +93,7 @@ def lives(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     verb, folder = request.param, tmp_path_factory.mktemp("owners")
     (folder / "train.py").write_text(SCRIPT)
     device = "cuda" if verb == "estimate" else "cpu"
-    done = subprocess.run(
-        [sys.executable, "-m", "tidemark", verb, "--steps", "0", "--save", "run.tape", "train.py", device],
-        cwd=folder, capture_output=True, text=True, timeout=240, check=False)
+    done = run_command(verb, "--steps", 0, "--save", "run.tape", "train.py", device, cwd=folder, timeout=240)
     assert done.returncode == 0, done.stderr
     return lives_on(tidemark.open(folder / "run.tape"))
 

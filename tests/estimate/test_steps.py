@@ -6,11 +6,10 @@ the tape has each of them is known by hand.
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from forked_commands import run_command
 
 import tidemark
 
@@ -112,9 +111,7 @@ SCRIPTS = {"plain": PLAIN, "accumulation": ACCUMULATION, "two optimizers": TWO_O
 def tape_of(verb: str, folder: Path, text: str, *flags: str) -> tidemark.Tape:
     (folder / "train.py").write_text(GIVEN + text)
     device = "cuda" if verb == "estimate" else "cpu"
-    done = subprocess.run(
-        [sys.executable, "-m", "tidemark", verb, "--save", "run.tape", *flags, "train.py", device],
-        cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    done = run_command(verb, "--save", "run.tape", *flags, "train.py", device, cwd=folder, timeout=120)
     assert done.returncode == 0, done.stderr
     return tidemark.open(folder / "run.tape")
 

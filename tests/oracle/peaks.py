@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from forked_commands import run_command
+
 HERE = Path(__file__).resolve().parent
 EXAMPLES = HERE.parents[1] / "examples"
 
@@ -26,7 +28,9 @@ def pytorch_peak(script: str, *arguments: str, world_size: int = 1) -> int:
 
 def our_peak(script: str, *arguments: str, world_size: int = 1, under_mode: bool = False) -> int:
     wrapper = [HERE / "under_mode.py"] if under_mode else []
-    answer = answer_of("-m", "tidemark", "estimate", "--json", "--no-cuda-choices", "--steps", 0,
-                       "--world-size", world_size, *wrapper, EXAMPLES / script, *arguments)
+    done = run_command("estimate", "--json", "--no-cuda-choices", "--steps", 0, "--world-size", world_size,
+                       *wrapper, EXAMPLES / script, *arguments, timeout=600)
+    assert done.returncode == 0, done.stderr[-4000:]
+    answer = json.loads(done.stdout)
     (device,) = (one for one in answer["peak"]["devices"] if one["device"].startswith("cuda"))
     return device["allocated_bytes"]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from forked_commands import run_command
 from on_gpu import SCALES, estimated_bytes
 from rows import ROWS, Row
 
@@ -26,10 +25,7 @@ def contents(folder: Path) -> dict[str, str]:
 
 def estimate(row: Row, folder: Path) -> tuple[int, dict[str, Any], str]:
     """The whole script, to its end, run where its user's files would be."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tidemark", "estimate", "--json", "--steps", "0", *row.flags,
-         str(SCRIPTS / f"{row.script}.py")],
-        capture_output=True, text=True, timeout=300, check=False, cwd=folder)
+    done = run_command("estimate", "--json", "--steps", 0, *row.flags, SCRIPTS / f"{row.script}.py", cwd=folder)
     assert done.stdout, done.stderr
     return done.returncode, json.loads(done.stdout), done.stderr
 

@@ -1,0 +1,131 @@
+"""Runs `python -m tidemark VERB ...` for tests, each in a fork of one process that has torch.
+
+    command_server.py SOCKET VERB      (started by forked_commands.py, never by hand)
+
+A fork runs the package's own __main__, as a fresh Python does from the moment when it has imported
+torch: nothing of the package has acted before, no virtual GPU is open and no thread runs. Modules that
+tidemark acts on when a script imports them are left to the script. Two things differ: Python collects
+garbage at other moments, which no test may hang on, and does not take its modules apart at the end.
+"""
+
+from __future__ import annotations
+
+import array
+import atexit
+import contextlib
+import ctypes
+import importlib
+import json
+import os
+import runpy
+import select
+import signal
+import socket
+import sys
+import tempfile
+import threading
+from typing import Any
+
+# Slow to import, and tidemark asks of none of them whether it is there.
+NEUTRAL = ("sympy", "torch.fx.experimental.symbolic_shapes")
+
+
+def prepare(verb: str) -> None:
+    """Imports what every run of this verb imports before its script."""
+    threads = threads_of_numpy()
+    if verb == "estimate":
+        from tidemark.estimation.held_files import loaded
+        from tidemark.virtual_cuda.library import load
+
+        assert loaded(), "a server of estimates is started with the library that holds files"
+        load()
+        importlib.import_module("tidemark.estimation.command")
+    importlib.import_module("torch")
+    for name in NEUTRAL:
+        importlib.import_module(name)
+    assert len(os.listdir("/proc/self/task")) == threads, "a fork would lose threads"
+
+
+def threads_of_numpy() -> int:
+    """Its BLAS has threads, ends them before a fork and starts them again when they are needed."""
+    with contextlib.suppress(ImportError):
+        importlib.import_module("numpy")
+    return len(os.listdir("/proc/self/task"))
+
+
+def become(request: dict[str, Any], streams: list[int]) -> None:
+    """Takes over what a process has of whoever starts it."""
+    for target, descriptor in enumerate(streams):
+        os.dup2(descriptor, target)
+        os.close(descriptor)
+    os.chdir(request["folder"])
+    for name in set(os.environ) - set(request["environment"]):
+        del os.environ[name]
+    os.environ.update(request["environment"])
+    tempfile.tempdir = None
+    sys.path[0] = os.getcwd()
+    sys.argv = ["-m", *request["words"]]
+
+
+def run_command() -> int:
+    """The exit code, after all that Python does at a process's end and a script can notice."""
+    try:
+        runpy.run_module("tidemark", run_name="__main__", alter_sys=True)
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    ctypes.CDLL(None).fflush(None)
+    return code
+
+
+def run_in_fork(request: dict[str, Any], streams: list[int], line: socket.socket) -> int | None:
+    """The exit code, or minus the signal that ended it, as subprocess has it; None past its time."""
+    child = os.fork()
+    if child == 0:
+        code = 70  # of an error that is ours: Python prints it
+        try:
+            line.close()
+            become(request, streams)
+            code = run_command()
+        except BaseException:
+            sys.excepthook(*sys.exc_info())
+        finally:
+            os._exit(code)
+    return wait_for(child, request["timeout"])
+
+
+def wait_for(child: int, timeout: float) -> int | None:
+    """Its exit code; a child that takes too long is killed, and has none."""
+    handle = os.pidfd_open(child)
+    try:
+        is_over = bool(select.select([handle], [], [], timeout)[0])
+        if not is_over:
+            os.kill(child, signal.SIGKILL)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        return code if is_over else None
+    finally:
+        os.close(handle)
+
+
+def serve(line: socket.socket) -> None:
+    """One request after the other, until whoever asks is gone."""
+    while True:
+        descriptors = array.array("i")
+        message, further, _, _ = line.recvmsg(1 << 20, socket.CMSG_SPACE(3 * descriptors.itemsize))
+        if not message:
+            return
+        for _, _, data in further:
+            descriptors.frombytes(data)
+        code = run_in_fork(json.loads(message), list(descriptors), line)
+        for descriptor in descriptors:
+            os.close(descriptor)
+        line.send(json.dumps(code).encode())
+
+
+if __name__ == "__main__":
+    prepare(sys.argv[2])
+    serve(socket.socket(fileno=int(sys.argv[1])))
