@@ -9,7 +9,8 @@ CachingAllocator::CachingAllocator(const AllocatorOptions& options)
     : options_(options), pools_(2), uses_(1) {}
 
 BlockId CachingAllocator::malloc(std::int64_t bytes, std::uint32_t stream, PoolId pool) {
-  if (!is_capturing_ && options_.events_pass == EventsPass::AtNextMalloc) pass_all_events();
+  if (has_events() && !is_capturing_ && options_.events_pass == EventsPass::AtNextMalloc)
+    pass_all_events();
   if (bytes < 1 || bytes > kLargestRequest) {
     ++counters_.ooms;
     return kNoBlock;
@@ -161,14 +162,14 @@ void CachingAllocator::put_free(BlockId id) {
 
 // The block is really free: it joins its free neighbours.
 void CachingAllocator::retire(BlockId id) {
-  const Block was = blocks_[id];
+  Block& block = blocks_[id];
+  const std::int64_t size = block.size, requested = block.requested;
   std::int64_t splits = 0, split_bytes = 0;
-  for (const BlockId neighbour : {was.previous, was.next}) {
+  for (const BlockId neighbour : {block.previous, block.next}) {
     const std::int64_t joined = join(id, neighbour);
     if (joined > 0) --splits;
     split_bytes -= joined;
   }
-  Block& block = blocks_[id];
   block.requested = 0;
   put_free(id);
   if (block.is_split()) {
@@ -179,14 +180,14 @@ void CachingAllocator::retire(BlockId id) {
     if (change > 0) stat.add(change);
     else stat.remove(-change);
   };
-  count(was.pool, [&](PoolCounters& c) {
-    if (!was.is_expandable) {
+  count(block.pool, [&](PoolCounters& c) {
+    if (!block.is_expandable) {
       move(c.inactive_splits, splits);
       move(c.inactive_split, split_bytes);
     }
     c.active_blocks.remove(1);
-    c.active.remove(was.size);
-    c.requested.remove(was.requested);
+    c.active.remove(size);
+    c.requested.remove(requested);
   });
 }
 

@@ -115,6 +115,7 @@ class CachingAllocator {
   // Events of other streams.
   void wait_for_streams(BlockId block);
   void finish(BlockId block);
+  bool has_events() const { return !waiting_.empty() || !deferred_.empty(); }
   void pass_all_events();
   void synchronise();
 

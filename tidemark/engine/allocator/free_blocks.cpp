@@ -40,6 +40,16 @@ void hang_below(BlockId id, BlockId tree, BlockTable& blocks) {
   *before = *after = kNoBlock;
 }
 
+// A new block in a tree that has some.
+void put_into(BlockId* root, BlockId id, BlockTable& blocks) {
+  BlockId* place = root;
+  while (*place != kNoBlock && rank_of(*place) > rank_of(id))
+    place = comes_before(id, *place, blocks) ? &blocks[*place].before : &blocks[*place].after;
+  const BlockId below = *place;
+  *place = id;
+  hang_below(id, below, blocks);
+}
+
 // Puts two trees, of which one comes before the other, into one place.
 void put_both(BlockId before, BlockId after, BlockId* place, BlockTable& blocks) {
   while (before != kNoBlock && after != kNoBlock) {
@@ -57,14 +67,12 @@ void put_both(BlockId before, BlockId after, BlockId* place, BlockTable& blocks)
 void FreeBlocks::insert(BlockId id, BlockTable& blocks) {
   if (roots_.empty()) [[unlikely]]
     roots_.resize(kBins, kNoBlock);
-  const std::uint32_t bin = bin_of(blocks[id].size);
-  BlockId* place = &roots_[bin];
+  Block& block = blocks[id];
+  const std::uint32_t bin = bin_of(block.size);
+  if (is_used(bin)) return put_into(&roots_[bin], id, blocks);
   used_[bin / 64] |= std::uint64_t{1} << (bin % 64);
-  while (*place != kNoBlock && rank_of(*place) > rank_of(id))
-    place = comes_before(id, *place, blocks) ? &blocks[*place].before : &blocks[*place].after;
-  const BlockId below = *place;
-  *place = id;
-  hang_below(id, below, blocks);
+  roots_[bin] = id;
+  block.before = block.after = kNoBlock;
 }
 
 void FreeBlocks::erase(BlockId id, BlockTable& blocks) {

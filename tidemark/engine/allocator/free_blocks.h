@@ -1,9 +1,9 @@
 // The free blocks of one pool and stream, by size and then by tie: the order of best fit.
 //
 // A run has a few hundred of them, and some programs a hundred thousand of one size. They stand in
-// bins, sixteen for each power of two, and those of one bin in a binary tree:
+// bins, sixty-four for each power of two, and those of one bin in a binary tree:
 //
-//   bins      512 | 1024 | .... | 16-17 KiB | 17-18 KiB | ....
+//   bins      512 | 1024 | .... | 64-65 KiB | 65-66 KiB | ....
 //   trees      a                     f
 //             / .                     .
 //            b   c                     g
@@ -39,13 +39,13 @@ class FreeBlocks {
   }
 
  private:
-  // Bytes of 512 by 512, with four binary digits after the first.
+  // Bytes of 512 by 512, with six binary digits after the first.
   static std::uint32_t bin_of(std::int64_t size) {
     const std::uint64_t units = static_cast<std::uint64_t>(size) >> 9;
-    const auto dropped = static_cast<std::uint32_t>(std::bit_width(units | 16)) - 5;
-    return 16 * dropped + static_cast<std::uint32_t>(units >> dropped);
+    const auto dropped = static_cast<std::uint32_t>(std::bit_width(units | 64)) - 7;
+    return 64 * dropped + static_cast<std::uint32_t>(units >> dropped);
   }
-  static constexpr std::uint32_t kBins = 832;  // the largest size has the bin 815
+  static constexpr std::uint32_t kBins = 3136;  // the largest size has the last
 
   bool is_used(std::uint32_t bin) const { return used_[bin / 64] >> (bin % 64) & 1; }
   BlockId first_past(std::uint32_t bin, const BlockTable& blocks) const;
