@@ -4,15 +4,20 @@
 #include <cstdint>
 #include <vector>
 
-#include "tidemark/engine/allocator/free_blocks.h"
-
 namespace tidemark {
 
+using BlockId = std::uint32_t;
+inline constexpr BlockId kNoBlock = UINT32_MAX;
+
 struct Block {
-  std::int64_t address = 0, size = 0;
-  std::int64_t requested = 0;
-  std::int64_t cached_at = 0;                    // searches of its pool when it became free
+  std::int64_t size = 0, address = 0;
+  // Its place among the free blocks, while it is one: free_blocks.h.
+  std::uint64_t tie = 0;  // of equal sizes the lowest comes first
+  BlockId before = kNoBlock, after = kNoBlock;
+
   BlockId previous = kNoBlock, next = kNoBlock;  // neighbours in its segment
+  std::int64_t requested = 0;
+  std::int64_t cached_at = 0;  // searches of its pool when it became free
   std::uint32_t segment = 0;
   std::uint32_t pool = 0;
   std::uint32_t stream = 0;
@@ -36,24 +41,25 @@ class BlockTable {
   std::size_t size() const { return blocks_.size(); }
 
   BlockId add(const Block& block) {
-    if (unused_.empty()) {
+    if (first_unused_ == kNoBlock) [[unlikely]] {
       blocks_.push_back(block);
       return static_cast<BlockId>(blocks_.size() - 1);
     }
-    const BlockId id = unused_.back();
-    unused_.pop_back();
+    const BlockId id = first_unused_;
+    first_unused_ = blocks_[id].next;
     blocks_[id] = block;
     return id;
   }
+  // Its size is 0 from now on.
   void remove(BlockId id) {
-    blocks_[id] = {};
     blocks_[id].size = 0;
-    unused_.push_back(id);
+    blocks_[id].next = first_unused_;
+    first_unused_ = id;
   }
 
  private:
   std::vector<Block> blocks_;
-  std::vector<BlockId> unused_;
+  BlockId first_unused_ = kNoBlock;  // the others follow as its next ones
 };
 
 }  // namespace tidemark

@@ -9,7 +9,8 @@ CachingAllocator::CachingAllocator(const AllocatorOptions& options)
     : options_(options), pools_(2), uses_(1) {}
 
 BlockId CachingAllocator::malloc(std::int64_t bytes, std::uint32_t stream, PoolId pool) {
-  if (!is_capturing_ && options_.events_pass == EventsPass::AtNextMalloc) pass_all_events();
+  if (has_events() && !is_capturing_ && options_.events_pass == EventsPass::AtNextMalloc)
+    pass_all_events();
   if (bytes < 1 || bytes > kLargestRequest) {
     ++counters_.ooms;
     return kNoBlock;
@@ -41,38 +42,41 @@ BlockId CachingAllocator::find_free(const Request& request) {
   if (collects_garbage()) [[unlikely]]
     ++pool.searches;
   FreeBlocks& free = pool.free[request.stream];
-  const FreeBlocks::Position at = free.find({request.size, 0});
-  return free.is_end(at) ? kNoBlock : best_fit(request, free, at);
+  const BlockId found = best_fit(request, free);
+  if (found != kNoBlock) free.erase(found, blocks_);
+  return found;
 }
 
-// A block that can grow counts as large as it can get, so that the walk may go on to a larger one
-// that cannot. The search never goes on past a block that is refused for its size.
-BlockId CachingAllocator::best_fit(const Request& request, FreeBlocks& free,
-                                   FreeBlocks::Position at) {
+// The search never goes on past a block that is refused for its size.
+BlockId CachingAllocator::best_fit(const Request& request, const FreeBlocks& free) const {
   const AllocatorSettings& settings = options_.settings;
-  if (blocks_[free[at]].is_expandable) {
-    const auto reach = [&](FreeBlocks::Position place) {
-      const Block& block = blocks_[free[place]];
-      const bool can_grow = block.next != kNoBlock && !blocks_[block.next].is_mapped;
-      return block.size + (can_grow ? blocks_[block.next].size : 0);
-    };
-    if (settings.expandable_segments) {
-      for (auto next = free.next(at);
-           blocks_[free[at]].is_expandable && !free.is_end(next) && reach(next) < reach(at);
-           next = free.next(at))
-        at = next;
-    } else {
-      do at = free.next(at);
-      while (!free.is_end(at) && blocks_[free[at]].is_expandable);
-      if (free.is_end(at)) return kNoBlock;
-    }
-  }
-  const BlockId id = free[at];
+  BlockId id = free.find(request.size, blocks_);
+  if (id != kNoBlock && blocks_[id].is_expandable) id = beside_growth(id, free);
+  if (id == kNoBlock) return kNoBlock;
   const std::int64_t size = blocks_[id].size;
   const bool is_oversize = request.size >= settings.max_split_bytes;
   if (!is_oversize && size >= settings.max_split_bytes) return kNoBlock;
   if (is_oversize && size - request.size >= settings.non_split_slack_bytes) return kNoBlock;
-  free.erase(at);
+  return id;
+}
+
+// A block that can grow counts as large as it can get, so that the walk may go on to a larger one
+// that cannot.
+BlockId CachingAllocator::beside_growth(BlockId id, const FreeBlocks& free) const {
+  if (!options_.settings.expandable_segments) {
+    do id = free.next(id, blocks_);
+    while (id != kNoBlock && blocks_[id].is_expandable);
+    return id;
+  }
+  const auto reach = [&](const Block& block) {
+    const bool can_grow = block.next != kNoBlock && !blocks_[block.next].is_mapped;
+    return block.size + (can_grow ? blocks_[block.next].size : 0);
+  };
+  while (blocks_[id].is_expandable) {
+    const BlockId next = free.next(id, blocks_);
+    if (next == kNoBlock || reach(blocks_[next]) >= reach(blocks_[id])) break;
+    id = next;
+  }
   return id;
 }
 
@@ -140,31 +144,32 @@ void CachingAllocator::free(BlockId id) {
   else wait_for_streams(id);
 }
 
-FreeKey CachingAllocator::key_of(const Block& block) const {
+std::uint64_t CachingAllocator::tie_of(const Block& block) const {
   if (options_.settings.tie_break == TieBreak::Address)
-    return {block.size, static_cast<std::uint64_t>(block.address)};
+    return static_cast<std::uint64_t>(block.address);
   const Segment& segment = segments_[block.segment];
   const auto offset = static_cast<std::uint64_t>(block.address - segment.address);
-  return {block.size, std::uint64_t{segment.registration} << 32 | offset / kCudaGranularity};
+  return std::uint64_t{segment.registration} << 32 | offset / kCudaGranularity;
 }
 
 void CachingAllocator::put_free(BlockId id) {
   Block& block = blocks_[id];
   Pool& pool = pools_[block.pool];
   block.cached_at = pool.searches;
-  pool.free[block.stream].insert(key_of(block), id);
+  block.tie = tie_of(block);
+  pool.free[block.stream].insert(id, blocks_);
 }
 
 // The block is really free: it joins its free neighbours.
 void CachingAllocator::retire(BlockId id) {
-  const Block was = blocks_[id];
+  Block& block = blocks_[id];
+  const std::int64_t size = block.size, requested = block.requested;
   std::int64_t splits = 0, split_bytes = 0;
-  for (const BlockId neighbour : {was.previous, was.next}) {
+  for (const BlockId neighbour : {block.previous, block.next}) {
     const std::int64_t joined = join(id, neighbour);
     if (joined > 0) --splits;
     split_bytes -= joined;
   }
-  Block& block = blocks_[id];
   block.requested = 0;
   put_free(id);
   if (block.is_split()) {
@@ -175,14 +180,14 @@ void CachingAllocator::retire(BlockId id) {
     if (change > 0) stat.add(change);
     else stat.remove(-change);
   };
-  count(was.pool, [&](PoolCounters& c) {
-    if (!was.is_expandable) {
+  count(block.pool, [&](PoolCounters& c) {
+    if (!block.is_expandable) {
       move(c.inactive_splits, splits);
       move(c.inactive_split, split_bytes);
     }
     c.active_blocks.remove(1);
-    c.active.remove(was.size);
-    c.requested.remove(was.requested);
+    c.active.remove(size);
+    c.requested.remove(requested);
   });
 }
 

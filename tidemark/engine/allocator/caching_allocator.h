@@ -7,8 +7,8 @@
 //                                        |  refused          ^
 //                                        +--> free blocks ---+--> out of memory
 //
-// A block that is freed joins its free neighbours. Blocks stand in a table and in sorted chunks, so
-// an event allocates no memory of the host.
+// A block that is freed joins its free neighbours. Blocks stand in a table, and the free ones in
+// trees of links between them, so an event allocates no memory of the host.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,7 @@
 #include "tidemark/engine/allocator/address_space.h"
 #include "tidemark/engine/allocator/block.h"
 #include "tidemark/engine/allocator/counters.h"
+#include "tidemark/engine/allocator/free_blocks.h"
 #include "tidemark/engine/allocator/segment.h"
 #include "tidemark/engine/allocator/settings.h"
 
@@ -96,23 +97,25 @@ class CachingAllocator {
   // Finding a block.
   BlockId find_free(const Request& request);
   Block first_block(std::uint32_t segment, const Request& request) const;
-  BlockId best_fit(const Request& request, FreeBlocks& free, FreeBlocks::Position at);
+  BlockId best_fit(const Request& request, const FreeBlocks& free) const;
+  BlockId beside_growth(BlockId block, const FreeBlocks& free) const;
   BlockId take_new_memory(const Request& request);
   BlockId hand_out(BlockId block, const Request& request);
   bool splits(const Block& block, std::int64_t size) const;
   BlockId split(BlockId block, std::int64_t size);
 
   // Free blocks and their neighbours.
-  FreeKey key_of(const Block& block) const;
+  std::uint64_t tie_of(const Block& block) const;
   FreeBlocks& free_blocks(const Block& block) { return pools_[block.pool].free[block.stream]; }
   void put_free(BlockId id);
-  void take_free(BlockId id) { free_blocks(blocks_[id]).erase(key_of(blocks_[id])); }
+  void take_free(BlockId id) { free_blocks(blocks_[id]).erase(id, blocks_); }
   void retire(BlockId id);
   std::int64_t join(BlockId id, BlockId neighbour);
 
   // Events of other streams.
   void wait_for_streams(BlockId block);
   void finish(BlockId block);
+  bool has_events() const { return !waiting_.empty() || !deferred_.empty(); }
   void pass_all_events();
   void synchronise();
 

@@ -92,7 +92,7 @@ void CachingAllocator::collect_garbage() {
   std::vector<BlockId> candidates;
   std::int64_t total_age = 0, gained = 0;
   for (const FreeBlocks& free : pool.free)
-    free.for_each([&](BlockId id) {
+    free.for_each(blocks_, [&](BlockId id) {
       if (!is_whole_segment(id)) return;
       candidates.push_back(id);
       total_age += age(id);
@@ -120,17 +120,17 @@ bool CachingAllocator::release_for(const Request& request) {
   if (from == AllocatorSettings::kUnlimited) return false;
   const std::int64_t wanted = std::max(request.size, from);
   const FreeBlocks& free = pools_[request.pool].free[request.stream];
-  const FreeBlocks::Position at = free.find({wanted, 0});
-  if (free.is_end(at)) return release_largest(request, wanted);
-  if (!is_whole_segment(free[at])) return false;
-  release(free[at]);
+  const BlockId id = free.find(wanted, blocks_);
+  if (id == kNoBlock) return release_largest(request, wanted);
+  if (!is_whole_segment(id)) return false;
+  release(id);
   return true;
 }
 
 // Oversize blocks from the largest down, until they are enough together.
 bool CachingAllocator::release_largest(const Request& request, std::int64_t wanted) {
   std::vector<BlockId> oversize;
-  pools_[request.pool].free[request.stream].for_each([&](BlockId id) {
+  pools_[request.pool].free[request.stream].for_each(blocks_, [&](BlockId id) {
     if (blocks_[id].size >= options_.settings.max_split_bytes) oversize.push_back(id);
   });
   std::int64_t released = 0;
@@ -161,7 +161,7 @@ void CachingAllocator::release(BlockId id) {
 void CachingAllocator::release_pool_blocks(std::uint32_t pool) {
   std::vector<BlockId> whole, expandable;
   for (const FreeBlocks& free : pools_[pool].free)
-    free.for_each([&](BlockId id) {
+    free.for_each(blocks_, [&](BlockId id) {
       if (blocks_[id].is_expandable) expandable.push_back(id);
       else if (is_whole_segment(id)) whole.push_back(id);
     });

@@ -1,103 +1,117 @@
-// Searches, inserts and erases in chunks.
+// Searches, inserts and erases in bins of trees.
 #include "tidemark/engine/allocator/free_blocks.h"
 
-#include <algorithm>
-#include <utility>
-
 namespace tidemark {
+namespace {
 
-std::size_t FreeBlocks::chunk_of(const FreeKey& key) const {
-  std::size_t low = 0, count = fronts_.size();
-  while (count > 1) {
-    const std::size_t half = count / 2;
-    if (!(key < fronts_[low + half].first)) low += half;
-    count -= half;
+// Numbers are mixed, for blocks that are free together are often numbered evenly. No two are equal.
+std::uint32_t rank_of(BlockId id) {
+  const std::uint32_t mixed = id * 0x9E3779B1u;
+  return (mixed ^ mixed >> 15) * 0x85EBCA77u;
+}
+
+bool comes_before(BlockId one, BlockId other, const BlockTable& blocks) {
+  const Block &a = blocks[one], &b = blocks[other];
+  if (a.size != b.size) return a.size < b.size;
+  return a.tie != b.tie ? a.tie < b.tie : one < other;
+}
+
+// The first block of a tree for which `is_far_enough`, which holds from some block on.
+template <class IsFarEnough>
+BlockId first_in(BlockId root, const BlockTable& blocks, IsFarEnough&& is_far_enough) {
+  BlockId found = kNoBlock;
+  for (BlockId id = root; id != kNoBlock;) {
+    if (is_far_enough(id)) found = id;
+    id = found == id ? blocks[id].before : blocks[id].after;
   }
-  return low;
+  return found;
 }
 
-// The first place in a chunk whose key is not smaller. The steps are the same for every key, and
-// each is a choice between two numbers: nothing that a processor could foresee wrongly.
-std::uint32_t FreeBlocks::slot_of(const Chunk& chunk, const FreeKey& key) {
-  std::uint32_t slot = 0;
-  for (std::uint32_t step = (kChunk + 1) / 2; step > 0; step /= 2)
-    slot += chunk.sizes[slot + step - 1] < key.size ? step : 0;
-  while (chunk.sizes[slot] == key.size && chunk.ties[slot] < key.tie && slot < chunk.count) ++slot;
-  return slot;
-}
-
-FreeBlocks::Position FreeBlocks::find(const FreeKey& key) const {
-  if (fronts_.empty()) return {};
-  const std::size_t front = chunk_of(key);
-  const Chunk& chunk = chunks_[fronts_[front].chunk];
-  const std::uint32_t slot = slot_of(chunk, key);
-  return slot < chunk.count ? Position{front, slot} : Position{front + 1, 0};
-}
-
-FreeBlocks::Position FreeBlocks::next(Position at) const {
-  ++at.slot;
-  return at.slot < chunks_[fronts_[at.chunk].chunk].count ? at : Position{at.chunk + 1, 0};
-}
-
-std::uint32_t FreeBlocks::new_chunk() {
-  if (unused_.empty()) {
-    chunks_.emplace_back();
-    return static_cast<std::uint32_t>(chunks_.size() - 1);
+// Hangs the blocks of a tree below a new one, on either side.
+void hang_below(BlockId id, BlockId tree, BlockTable& blocks) {
+  BlockId *before = &blocks[id].before, *after = &blocks[id].after;
+  while (tree != kNoBlock) {
+    const bool is_before = comes_before(tree, id, blocks);
+    BlockId*& end = is_before ? before : after;
+    *end = tree;
+    end = is_before ? &blocks[tree].after : &blocks[tree].before;
+    tree = *end;
   }
-  const std::uint32_t chunk = unused_.back();
-  unused_.pop_back();
-  return chunk;
+  *before = *after = kNoBlock;
 }
 
-void FreeBlocks::halve(std::size_t front) {
-  const std::uint32_t right = new_chunk();
-  Chunk& from = chunks_[fronts_[front].chunk];
-  Chunk& to = chunks_[right];
-  const std::uint32_t kept = from.count / 2;
-  to.count = from.count - kept;
-  std::copy_n(from.sizes.begin() + kept, to.count, to.sizes.begin());
-  std::copy_n(from.ties.begin() + kept, to.count, to.ties.begin());
-  std::copy_n(from.blocks.begin() + kept, to.count, to.blocks.begin());
-  std::fill(from.sizes.begin() + kept, from.sizes.end(), kPastAll);
-  from.count = kept;
-  fronts_.insert(fronts_.begin() + static_cast<std::ptrdiff_t>(front) + 1, {to.key(0), right});
+// A new block in a tree that has some.
+void put_into(BlockId* root, BlockId id, BlockTable& blocks) {
+  BlockId* place = root;
+  while (*place != kNoBlock && rank_of(*place) > rank_of(id))
+    place = comes_before(id, *place, blocks) ? &blocks[*place].before : &blocks[*place].after;
+  const BlockId below = *place;
+  *place = id;
+  hang_below(id, below, blocks);
 }
 
-void FreeBlocks::insert(const FreeKey& key, BlockId block) {
-  if (fronts_.empty()) fronts_.push_back({key, new_chunk()});
-  std::size_t front = chunk_of(key);
-  if (chunks_[fronts_[front].chunk].count == kChunk) {
-    halve(front);
-    front = chunk_of(key);
+// Puts two trees, of which one comes before the other, into one place.
+void put_both(BlockId before, BlockId after, BlockId* place, BlockTable& blocks) {
+  while (before != kNoBlock && after != kNoBlock) {
+    const bool is_before_above = rank_of(before) > rank_of(after);
+    BlockId& above = is_before_above ? before : after;
+    *place = above;
+    place = is_before_above ? &blocks[above].after : &blocks[above].before;
+    above = *place;
   }
-  Chunk& chunk = chunks_[fronts_[front].chunk];
-  const std::uint32_t at = slot_of(chunk, key), end = chunk.count++;
-  const auto open = [&](auto& values, auto value) {
-    std::copy_backward(values.begin() + at, values.begin() + end, values.begin() + end + 1);
-    values[at] = value;
-  };
-  open(chunk.sizes, key.size);
-  open(chunk.ties, key.tie);
-  open(chunk.blocks, block);
-  if (at == 0) fronts_[front].first = key;
+  *place = before != kNoBlock ? before : after;
 }
 
-void FreeBlocks::erase(Position at) {
-  const std::uint32_t number = fronts_[at.chunk].chunk;
-  Chunk& chunk = chunks_[number];
-  const auto close = [&](auto& values) {
-    std::copy(values.begin() + at.slot + 1, values.begin() + chunk.count, values.begin() + at.slot);
-  };
-  close(chunk.sizes);
-  close(chunk.ties);
-  close(chunk.blocks);
-  chunk.sizes[--chunk.count] = kPastAll;
-  if (chunk.count > 0) {
-    if (at.slot == 0) fronts_[at.chunk].first = chunk.key(0);
-    return;
+}  // namespace
+
+void FreeBlocks::insert(BlockId id, BlockTable& blocks) {
+  if (roots_.empty()) [[unlikely]]
+    roots_.resize(kBins, kNoBlock);
+  Block& block = blocks[id];
+  const std::uint32_t bin = bin_of(block.size);
+  if (is_used(bin)) return put_into(&roots_[bin], id, blocks);
+  used_[bin / 64] |= std::uint64_t{1} << (bin % 64);
+  roots_[bin] = id;
+  block.before = block.after = kNoBlock;
+}
+
+void FreeBlocks::erase(BlockId id, BlockTable& blocks) {
+  const std::uint32_t bin = bin_of(blocks[id].size);
+  BlockId* place = &roots_[bin];
+  while (*place != id)
+    place = comes_before(id, *place, blocks) ? &blocks[*place].before : &blocks[*place].after;
+  put_both(blocks[id].before, blocks[id].after, place, blocks);
+  if (roots_[bin] == kNoBlock) used_[bin / 64] &= ~(std::uint64_t{1} << (bin % 64));
+}
+
+BlockId FreeBlocks::find(std::int64_t size, const BlockTable& blocks) const {
+  const std::uint32_t bin = bin_of(size);
+  if (is_used(bin)) {
+    const BlockId found =
+        first_in(roots_[bin], blocks, [&](BlockId id) { return blocks[id].size >= size; });
+    if (found != kNoBlock) return found;
   }
-  unused_.push_back(number);
-  fronts_.erase(fronts_.begin() + static_cast<std::ptrdiff_t>(at.chunk));
+  return first_past(bin, blocks);
+}
+
+BlockId FreeBlocks::next(BlockId last, const BlockTable& blocks) const {
+  const std::uint32_t bin = bin_of(blocks[last].size);
+  const BlockId found =
+      first_in(roots_[bin], blocks, [&](BlockId id) { return comes_before(last, id, blocks); });
+  return found != kNoBlock ? found : first_past(bin, blocks);
+}
+
+// The smallest block of the bins above.
+BlockId FreeBlocks::first_past(std::uint32_t bin, const BlockTable& blocks) const {
+  std::size_t word = bin / 64;
+  std::uint64_t bits = used_[word] & ~std::uint64_t{1} << (bin % 64);
+  while (bits == 0) {
+    if (++word == used_.size()) return kNoBlock;
+    bits = used_[word];
+  }
+  BlockId id = roots_[64 * word + static_cast<std::uint32_t>(std::countr_zero(bits))];
+  while (blocks[id].before != kNoBlock) id = blocks[id].before;
+  return id;
 }
 
 }  // namespace tidemark

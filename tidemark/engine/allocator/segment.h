@@ -4,8 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "tidemark/engine/allocator/free_blocks.h"
-
 namespace tidemark {
 
 using PoolId = std::uint32_t;

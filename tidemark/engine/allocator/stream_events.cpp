@@ -34,8 +34,6 @@ void CachingAllocator::pass_events(BlockId id) {
 }
 
 void CachingAllocator::pass_all_events() {
-  if (waiting_.empty() && deferred_.empty()) [[likely]]
-    return;
   for (const BlockId id : deferred_) wait_for_streams(id);
   deferred_.clear();
   for (const BlockId id : waiting_) finish(id);

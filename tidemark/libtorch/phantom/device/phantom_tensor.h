@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "tidemark/engine/allocator/free_blocks.h"
+#include "tidemark/engine/allocator/block.h"
 #include "tidemark/libtorch/attribution/note.h"
 
 namespace tidemark::phantom {
