@@ -172,6 +172,14 @@ TEST(DamagedTape, ANewerVersionIsUnsupported) {
   EXPECT_NE(error.hint().find("update"), std::string::npos);
 }
 
+TEST(DamagedTape, AnOlderVersionIsUnsupportedToo) {
+  Bytes file = flushed_file();
+  file[8] = std::byte{1};
+  const Error error = error_of(file);
+  EXPECT_EQ(error.code(), ErrorCode::Unsupported);
+  EXPECT_NE(error.hint().find("an older tidemark wrote it"), std::string::npos);
+}
+
 TEST(DamagedTape, AWrongMagicIsNotATape) {
   Bytes file = flushed_file();
   file[1] = std::byte{'X'};
