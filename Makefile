@@ -176,7 +176,8 @@ $(STAMPS)/wheel: $(SOURCES) $(STAMPS)/library $(VENV)/packages
 	@rm -rf $(WHEELS)
 	CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) $(PY) -m pip wheel --quiet --disable-pip-version-check \
 	  --no-build-isolation --no-deps --wheel-dir $(WHEELS) \
-	  -C wheel.build-tag=0torch$(torch_series) -C cmake.define.TIDEMARK_WERROR=$(WERROR) .
+	  --config-settings=wheel.build-tag=0torch$(torch_series) \
+	  --config-settings=cmake.define.TIDEMARK_WERROR=$(WERROR) .
 	@touch $@
 
 $(STAMPS)/installed: $(STAMPS)/wheel
