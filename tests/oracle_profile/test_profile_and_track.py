@@ -20,6 +20,7 @@ DIFFERENT = {
     ("Temporary", "Parameter"): "track: Adam's scratch; a parameter's gradient flows through it",
     ("Temporary", "Activation"): "track: likewise",
     ("Activation", "Temporary"): "profile: it lives only inside of one operator",
+    ("Activation", "Unknown"): "neither: arm64 packs a weight inside of linear; no data flow tells of it",
 }
 
 

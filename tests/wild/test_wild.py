@@ -42,8 +42,10 @@ def test_a_script_of_the_wild_fits_and_needs_what_its_shapes_say(row: Row, tmp_p
     assert (code, facts["verdict"], facts["run"]["ended"]) == (0, "fits", "script"), told
     assert facts["run"]["steps"] == row.steps
     assert [d for d in facts["diagnostics"] if d["severity"] == "error"] == []
-    first = facts["peak"]["devices"][0]
-    assert first["device"] == "cuda:0"
+    # Threads of DataParallel race for cuBLAS's handles, as on a real GPU: either may come first.
+    gpus = sorted(one["device"] for one in facts["peak"]["devices"] if one["device"].startswith("cuda"))
+    assert gpus == ["cuda:0", "cuda:1"][:len(gpus)]
+    first = next(one for one in facts["peak"]["devices"] if one["device"] == "cuda:0")
     tensors = first["allocated_bytes"] - first["categories"].get("Workspace", 0)
     # Workspaces may put the peak where there are fewer tensors.
     assert row.least_bytes <= first["allocated_bytes"]
