@@ -24,8 +24,8 @@ SOURCES := $(shell find tidemark python cmake -type f -not -name '*.pyc') \
 CXX_FILES = $(shell git ls-files '*.cpp' '*.h')
 
 # The folders of one name are one run of pytest. The longest come first.
-PYTHON_TESTS := test-phantom test-trackers test-transformers test-graphs \
-  test-estimate test-wild test-oracle test-package
+PYTHON_TESTS := test-estimate test-trackers test-package test-phantom \
+  test-graphs test-oracle test-wild test-transformers
 
 .PHONY: demo test test-cpp test-fuzz test-python $(PYTHON_TESTS) test-models test-truth bench \
   bench-graph bench-profile \
