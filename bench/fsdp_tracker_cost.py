@@ -1,13 +1,15 @@
 """What the live tracker costs under FSDP2 beside what it costs without: training steps on the CPU.
 
-    python bench/fsdp_tracker_cost.py
+    python bench/fsdp_tracker_cost.py [--width 128] [--length 64] [--rounds 11]
 
 The same blocks, plain and sharded over a process group of 8 ranks that sends nothing; tracked over
-untracked steps in turn, medians.
+untracked steps in turn, medians. What a tracker costs is a sum for each parameter and module, so narrow
+layers show it, and wide ones (--width 512 --length 128) hide it.
 """
 
 from __future__ import annotations
 
+import argparse
 import statistics
 import time
 
@@ -20,12 +22,12 @@ from torch.testing._internal.distributed.fake_pg import FakeStore
 import tidemark
 from tidemark.compat.fsdp2_mem_tracker import FSDPMemTracker
 
-LAYERS, WIDTH, LENGTH, ROUNDS, STEPS, RANKS = 8, 128, 64, 11, 3, 8
+LAYERS, STEPS, RANKS = 8, 3, 8
 
 
-def make(is_sharded: bool) -> tuple[nn.Module, torch.optim.Optimizer]:
+def make(width: int, is_sharded: bool) -> tuple[nn.Module, torch.optim.Optimizer]:
     torch.manual_seed(0)
-    model = nn.Sequential(*(nn.TransformerEncoderLayer(WIDTH, 4, 4 * WIDTH, dropout=0.0, batch_first=True)
+    model = nn.Sequential(*(nn.TransformerEncoderLayer(width, 4, 4 * width, dropout=0.0, batch_first=True)
                             for _ in range(LAYERS)))
     if is_sharded:
         for layer in model:
@@ -34,8 +36,7 @@ def make(is_sharded: bool) -> tuple[nn.Module, torch.optim.Optimizer]:
     return model, torch.optim.SGD(model.parameters(), lr=1e-3)
 
 
-def seconds_a_step(model: nn.Module, optimizer: torch.optim.Optimizer) -> float:
-    x = torch.ones(2, LENGTH, WIDTH)
+def seconds_a_step(model: nn.Module, optimizer: torch.optim.Optimizer, x: torch.Tensor) -> float:
     start = time.perf_counter()
     for _ in range(STEPS):
         model(x).sum().backward()
@@ -44,26 +45,32 @@ def seconds_a_step(model: nn.Module, optimizer: torch.optim.Optimizer) -> float:
     return (time.perf_counter() - start) / STEPS
 
 
-def ratio(is_sharded: bool, drop_in: bool = False) -> tuple[float, float]:
-    model, optimizer = make(is_sharded)
-    seconds_a_step(model, optimizer)
+def ratio(size: argparse.Namespace, is_sharded: bool, drop_in: bool = False) -> tuple[float, float]:
+    model, optimizer = make(size.width, is_sharded)
+    x = torch.ones(2, size.length, size.width)
+    seconds_a_step(model, optimizer, x)
     ratios, plain = [], []
-    for _ in range(ROUNDS):
-        plain.append(seconds_a_step(model, optimizer))
+    for _ in range(size.rounds):
+        plain.append(seconds_a_step(model, optimizer, x))
         tracker = FSDPMemTracker(model, optimizer) if drop_in else tidemark.track(model, optimizer)
         with tracker:
-            model(torch.ones(2, LENGTH, WIDTH)).sum().backward()  # meets every module
+            model(x).sum().backward()  # meets every module
             optimizer.zero_grad()
-            ratios.append(seconds_a_step(model, optimizer) / plain[-1])
+            ratios.append(seconds_a_step(model, optimizer, x) / plain[-1])
     return statistics.median(plain), statistics.median(ratios)
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--width", type=int, default=128)
+    parser.add_argument("--length", type=int, default=64)
+    parser.add_argument("--rounds", type=int, default=11)
+    size = parser.parse_args()
     torch.set_num_threads(1)
     dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=RANKS)
     for name, *how in (("plain, tidemark.track", False), ("FSDP2, tidemark.track", True),
                        ("FSDP2, FSDPMemTracker", True, True)):
-        plain, tracked = ratio(*how)
+        plain, tracked = ratio(size, *how)
         print(f"{name:<24}{1e3 * plain:>8.1f} ms a step untracked, tracked {tracked:.3f} of it")
 
 
