@@ -26,7 +26,7 @@ std::int64_t context_bytes(const RunFacts& run) { return (run.used_matmul ? 771 
 
 // A communicator has buffers of three protocols in each channel: 4 MiB (Simple), 4.7 MiB (LL128)
 // and half a MiB (LL), by NCCL's defaults; of channels there are taken to be 16.
-constexpr std::int64_t kNcclGroupBytes = 16 * (4096 + 4800 + 512) * 1024;
+constexpr std::int64_t kNcclGroupBytes = std::int64_t{16} * (4096 + 4800 + 512) * 1024;
 
 // The GPU whose tensors rise highest; none where no GPU was touched.
 const DevicePeak* deciding_device(const PeakAnswer& peak) {
