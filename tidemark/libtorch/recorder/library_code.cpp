@@ -20,7 +20,8 @@ constexpr std::array<const char*, 5> kNames = {
     "_ZN2at4cuda37getCurrentCUDABlasHandleWithWorkspaceEv", "_ZN2at4cuda22getCUDABlasLtWorkspaceEv",
     "_ZN2at4cuda22getCUDABlasLtWorkspaceEm"};
 
-// From our callback up to the library there are nine or ten calls, with less than 4 KiB of stack.
+// From our callback up to the library there are nine or ten calls. How much stack they take nobody
+// has measured; on an H200's machine, with torch 2.11, they were found within this much.
 constexpr int kDeepest = 20;
 constexpr std::size_t kReachBytes = 16384;
 
