@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,16 @@ def test_an_exit_code_is_a_failure(tmp_path: Path, verb: str, code: int) -> None
     assert "the script ended with exit code 3\ntidemark: the script failed" in done.stderr
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Commands start with SIGINT at its default: a shell that runs these tests in the background
+    has it ignored, children inherit that, and a handler of ours they do not."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize(("verb", "code"), [("estimate", 2), ("record", 128 + signal.SIGINT)])
 def test_an_interrupt_leaves_the_report_up_to_then(tmp_path: Path, verb: str, code: int) -> None:
     text = USE + "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nimport time; time.sleep(60)\n"
