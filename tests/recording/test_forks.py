@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import textwrap
@@ -34,8 +35,9 @@ def wait_for(child):
 def run(tmp_path: Path, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     script = tmp_path / "train.py"
     script.write_text(START + textwrap.dedent(program))
+    # Children that track and end at once leave folders in the temporary folder.
     return subprocess.run([sys.executable, *arguments, str(script)], capture_output=True, text=True,
-                          cwd=tmp_path, check=False, timeout=120)
+                          cwd=tmp_path, env=os.environ | {"TMPDIR": str(tmp_path)}, check=False, timeout=120)
 
 
 def modules_of(path: Path) -> set[str]:

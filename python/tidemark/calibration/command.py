@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import tidemark
 from tidemark.calibration.calibration_file import BadCalibration, Calibration, read_calibration
 from tidemark.calibration.options import CalibrateOptions, parse_options
 from tidemark.calibration.worker import Worker
+from tidemark.own_folder import OwnFolder
 
 DONE, COULD_NOT = 0, 2
 
@@ -78,8 +78,8 @@ def calls_of(options: CalibrateOptions) -> list[tuple[str, str]]:
     """Every distinct call, operator and arguments, without what it returned."""
     if options.tapes:
         return calls_on_tapes(options.tapes)
-    with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
-        tape = str(Path(folder) / "estimate.tape")
+    with OwnFolder() as folder:
+        tape = str(folder / "estimate.tape")
         estimated = subprocess.run(
             [sys.executable, "-m", "tidemark", "estimate", "--quiet", "--save", tape, options.source,
              *options.rest], stdout=subprocess.DEVNULL, check=False,

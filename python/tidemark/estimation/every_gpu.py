@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-
 import tidemark
 from tidemark.estimation.options import EstimateOptions
 from tidemark.estimation.runs_apart import run_apart, tell_progress
 from tidemark.gpus import CATALOGUE, Gpu
+from tidemark.own_folder import OwnFolder
 
 
 # Of the others a table would promise more than they have.
@@ -21,11 +19,11 @@ def estimate_on_every_gpu(options: EstimateOptions) -> tidemark.VerdictsAnswer:
     Raises RuntimeError where a run leaves no tape.
     """
     verdicts: dict[str, tidemark.VerdictAnswer] = {}
-    with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
+    with OwnFolder() as folder:
         alike = by_capability()
         for number, names in enumerate(alike, 1):
             tell_progress(options, f"run {number} of {len(alike)}: {', '.join(names)}")
-            tape = run_apart(options, Path(folder) / f"{number}.tape", gpu_name=names[0])
+            tape = run_apart(options, folder / f"{number}.tape", gpu_name=names[0])
             for name in names:
                 verdicts[name] = tape.verdict(gpu=facts_of(CATALOGUE[name]))
     return tidemark.VerdictsAnswer([verdicts[name] for name in sorted_names()])

@@ -8,7 +8,6 @@ alone.
 from __future__ import annotations
 
 import shutil
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import tidemark
 from tidemark.estimation.options import EstimateOptions, gpus_for
 from tidemark.estimation.rank_classes import ranks_in
 from tidemark.estimation.runs_apart import run_apart, tell_progress
+from tidemark.own_folder import OwnFolder
 
 
 @dataclass
@@ -34,14 +34,14 @@ class SeveralRuns:
 
 def estimate_every_rank(options: EstimateOptions) -> SeveralRuns:
     """Raises RuntimeError where a run leaves no tape. `--save` keeps the tape of the worst."""
-    with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
+    with OwnFolder() as folder:
         tapes: list[tidemark.Tape] = []
         files: list[Path] = []
         for world_size in options.world_sizes or [options.world_size]:
             ranks = [options.rank]
             for rank in ranks:  # grows as kinds of ranks are found
                 tell_progress(options, f"rank {rank} of {world_size}")
-                files.append(Path(folder) / f"{world_size}.{rank}.tape")
+                files.append(folder / f"{world_size}.{rank}.tape")
                 tape = run_apart(options, files[-1], world_size=world_size, rank=rank, is_rank=True,
                                  gpus=options.gpus if options.gpus_were_said else gpus_for(world_size))
                 tapes.append(tape)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import atexit
 import ctypes
-import fcntl
 import os
 import stat
 import sys
@@ -18,10 +17,11 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from tidemark.own_folder import lock_folder, unowned
+
 LIBRARY = Path(__file__).absolute().parent.parent / "_held_files.so"
 SCRATCH, LET_THROUGH = "TIDEMARK_SCRATCH", "TIDEMARK_LET_THROUGH"  # variables, for children
 PREFIX = "tidemark-files-"
-LOCK = "lock"  # held as long as any process of the run lives
 MOST_NAMES = 8  # in the report's sentence
 
 # Where libraries keep what they download and compile. It is the same with and without a GPU, so it
@@ -112,7 +112,7 @@ class HeldFiles:
         remove_left_over(library)
         self._let_through = [*let_through(), *map(os.path.realpath, filter(None, also_let_through))]
         self.scratch = os.path.realpath(tempfile.mkdtemp(prefix=PREFIX))
-        self._lock = lock_folder(self.scratch)
+        os.set_inheritable(lock_folder(self.scratch), True)  # as long as any process of the run lives
         self._folder = os.getcwd()
         atexit.register(self._end, os.getpid())
 
@@ -158,27 +158,7 @@ def is_on_disk(name: str) -> bool:
     return os.path.lexists("/proc/self/root" + name)
 
 
-def lock_folder(folder: str) -> int:
-    """Locks it for the life of this process and of those that it starts; the descriptor."""
-    path = os.path.join(folder, LOCK)
-    lock = os.open(path + ".new", os.O_CREAT | os.O_RDWR)
-    fcntl.flock(lock, fcntl.LOCK_EX)
-    os.rename(path + ".new", path)  # nobody meets it unlocked
-    os.set_inheritable(lock, True)
-    return lock
-
-
 def remove_left_over(library: ctypes.CDLL) -> None:
-    """Scratch folders of runs that were killed: nobody holds their locks."""
-    for folder in Path(tempfile.gettempdir()).glob(PREFIX + "*"):
-        try:
-            lock = os.open(folder / LOCK, os.O_RDWR)
-        except OSError:
-            continue
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            library.tidemark_remove_scratch(os.fsencode(folder))
-        except OSError:
-            pass  # in use
-        finally:
-            os.close(lock)
+    """Scratch folders of runs that were killed."""
+    for folder in unowned(PREFIX + "*"):
+        library.tidemark_remove_scratch(os.fsencode(folder))

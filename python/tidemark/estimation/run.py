@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -23,6 +22,7 @@ from tidemark.estimation.rank_classes import words_of
 from tidemark.estimation.ranks import Ranks, environment_of
 from tidemark.estimation.safetensors_files import patch_safetensors
 from tidemark.host_memory import default_budget
+from tidemark.own_folder import OwnFolder
 from tidemark.run_facts import (
     Ending,
     after_steps,
@@ -69,9 +69,9 @@ def run_estimate(options: EstimateOptions, program: Callable[[], None] | None = 
     The outcome is that of the process that needs most: the script's own, or one that it started. What
     it writes is held back in `files`; without them, it is written.
     """
-    with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
-        own = run_here(options, program, Path(folder), note, files)
-        largest = largest_tape(Path(folder), own.data)
+    with OwnFolder() as folder:
+        own = run_here(options, program, folder, note, files)
+        largest = largest_tape(folder, own.data)
     if largest == own.data:
         return own
     if options.save:

@@ -17,10 +17,10 @@ from torch.utils._pytree import tree_leaves
 import tidemark
 from tidemark.hidden_folders import hidden_folders
 from tidemark.optimizer_steps import WantedSteps
+from tidemark.own_folder import OwnFolder
 from tidemark.recording.follower import FollowedModule, Follower
 from tidemark.recording.gpu_counts import GpuCounts
 from tidemark.recording.out_of_memory import report_out_of_memory, told_by_gpu
-from tidemark.recording.own_folder import OwnFolder
 from tidemark.recording.telling import warn
 from tidemark.run_facts import (
     end_facts,
