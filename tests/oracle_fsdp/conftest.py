@@ -1,4 +1,5 @@
-"""Makes the programs importable, torch repeatable, and four ranks of which only the first exists."""
+"""Makes the programs importable, torch repeatable, and four ranks of which only the first exists;
+collections of garbage are quick."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import pytest
 import torch
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "oracle_tracker")]
+sys.path[:0] = [str(HERE), str(HERE.parent / "oracle_tracker"), str(HERE.parent / "support")]
 torch.set_num_threads(1)
 
 
@@ -21,3 +22,10 @@ def ranks() -> Iterator[None]:
     torch.distributed.init_process_group("fake", store=FakeStore(), rank=0, world_size=4)
     yield
     torch.distributed.destroy_process_group()
+
+
+@pytest.fixture(autouse=True)
+def quick_garbage(ranks: None) -> None:
+    from garbage import freeze_modules
+
+    freeze_modules()
