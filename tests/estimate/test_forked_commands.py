@@ -12,7 +12,7 @@ from typing import Any
 
 import forked_commands
 import pytest
-from forked_commands import SERVER, run_command, run_forked
+from forked_commands import SERVER, modules_for, run_command, run_forked
 
 TRAIN = """
 import os, sys, torch
@@ -42,16 +42,21 @@ def without_times(value: Any) -> Any:
     return [without_times(one) for one in value] if isinstance(value, list) else value
 
 
-def test_a_fork_says_what_a_fresh_process_says(tmp_path: Path) -> None:
-    """Of numbers, of the script's own words, and of the file that is held back."""
+def test_a_fork_says_what_a_fresh_process_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of numbers, of the script's own words, and of the file that is held back: a fork of the process that
+    has torch._dynamo, and of the one that has not."""
+    assert modules_for(TRAIN) and not modules_for(TRAIN.replace("optim", ""))
     done = forked(tmp_path, TRAIN)
+    monkeypatch.setattr(forked_commands, "modules_for", lambda script: [])
+    without = forked(tmp_path, TRAIN)
     real = subprocess.run([sys.executable, "-m", "tidemark", "estimate", "--json", "train.py", "a", "b"],
                           cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           timeout=120, check=False)
-    assert done.returncode == real.returncode == 0
+    assert done.returncode == without.returncode == real.returncode == 0
     assert "written.txt" in done.stdout and not (tmp_path / "written.txt").exists()
-    assert done.stderr == real.stderr
-    assert without_times(json.loads(done.stdout)) == without_times(json.loads(real.stdout))
+    for fork in (done, without):
+        assert fork.stderr == real.stderr
+        assert without_times(json.loads(fork.stdout)) == without_times(json.loads(real.stdout))
 
 
 def test_a_fork_that_dies_or_takes_too_long_ends_alone(tmp_path: Path) -> None:

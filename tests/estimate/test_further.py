@@ -9,6 +9,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from forked_commands import run_command
+
 MIB = 1 << 20
 
 # Training needs little, evaluation 64 MiB at once.
@@ -26,8 +28,7 @@ EVALUATE = "with torch.no_grad(): model(torch.ones(1 << 20, 8, device='cuda')); 
 
 def run(folder: Path, then: str, *flags: str) -> tuple[dict[str, Any], str, int]:
     (folder / "train.py").write_text(TRAIN.format(then=then))
-    done = subprocess.run([sys.executable, "-m", "tidemark", "estimate", "--json", *flags, "train.py"],
-                          cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    done = run_command("estimate", "--json", *flags, "train.py", cwd=folder, timeout=120)
     return json.loads(done.stdout), done.stderr, done.returncode
 
 
@@ -63,9 +64,12 @@ try:
 finally:
     print('cleaned up', file=sys.stderr)
 """
+    (tmp_path / "train.py").write_text(TRAIN.format(then=then))
     started = time.monotonic()
-    facts, told, code = run(tmp_path, then, "--further", "2")
+    done = subprocess.run([sys.executable, "-m", "tidemark", "estimate", "--json", "--further", "2", "train.py"],
+                          cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     assert time.monotonic() - started < 50
+    facts, told, code = json.loads(done.stdout), done.stderr, done.returncode
     assert (code, facts["run"]["ended"], facts["run"]["steps"]) == (0, "steps", 4)
     assert "swallowed StepsDone" in told and "cleaned up" in told
     assert 2 <= facts["run"]["further_seconds"] < 30
@@ -99,9 +103,8 @@ def test_without_the_compiler_it_fits_or_nobody_can_tell(tmp_path: Path) -> None
     said = {}
     for rows in (1024, 1 << 20):
         (tmp_path / "train.py").write_text(COMPILED.format(rows=rows))
-        command = [sys.executable, "-m", "tidemark", "estimate", "--gpu", "2GB", "--save", "run.tape"]
-        done = subprocess.run([*command, "train.py"], cwd=tmp_path, capture_output=True, text=True,
-                              timeout=120, check=False)
+        done = run_command("estimate", "--gpu", "2GB", "--save", "run.tape", "train.py", cwd=tmp_path,
+                           timeout=120)
         said[rows] = (done.returncode, " ".join(done.stdout.split()))
     assert said[1024][0] == 0 and "even uncompiled: needs" in said[1024][1]
     code, text = said[1 << 20]

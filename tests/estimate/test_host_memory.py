@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from estimating import run_estimate
+from estimating import ask_estimate
 
 BENCH = Path(__file__).resolve().parents[2] / "bench"
 GIB = 1 << 30
@@ -46,20 +46,20 @@ def script(tmp_path: Path) -> Path:
 
 
 def test_large_tensors_have_their_values(script: Path) -> None:
-    plain = run_estimate(script)
+    plain = ask_estimate(script)
     assert "sum 1048576.0" in plain.script_output and not given_up(plain.facts)
 
 
 @since_2_13
 def test_values_that_are_given_up_are_told_with_their_line(script: Path) -> None:
-    tight = run_estimate("--host-memory", "1MiB", script)
+    tight = ask_estimate("--host-memory", "1MiB", script)
     assert "sum 0.0" in tight.script_output
     (note,) = given_up(tight.facts)
     assert note["where"].endswith("reads.py:3") and "--host-memory" in note["message"]
 
 
 def test_a_size_that_is_none_is_refused(script: Path) -> None:
-    wrong = run_estimate("--host-memory", "much", script)
+    wrong = ask_estimate("--host-memory", "much", script)
     assert wrong.exit_code == 2 and "'much' is no size" in wrong.script_output
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import torch
+from forked_commands import run_command
 
 import tidemark
 
@@ -26,8 +25,7 @@ GIB = 1 << 30
 def meta_of(folder: Path, text: str, *flags: str) -> dict[str, str]:
     script = folder / "train.py"
     script.write_text(text)
-    subprocess.run([sys.executable, "-m", "tidemark", "estimate", "--save", "run.tape", *flags,
-                    str(script)], capture_output=True, cwd=folder, timeout=120, check=False)
+    run_command("estimate", "--save", "run.tape", *flags, script, cwd=folder, timeout=120)
     return tidemark.open(folder / "run.tape").meta
 
 
@@ -51,8 +49,7 @@ def test_a_run_that_we_ended_says_so_and_what_it_ran_on(tmp_path: Path) -> None:
 def test_a_script_that_ends_by_itself_leaves_nothing_unseen(tmp_path: Path, ending: str) -> None:
     script = tmp_path / "train.py"
     script.write_text(TRAIN.replace("STEPS", "1") + ending + "\n")
-    answer = subprocess.run([sys.executable, "-m", "tidemark", "estimate", "--save", "run.tape",
-                             str(script)], capture_output=True, text=True, cwd=tmp_path, check=False)
+    answer = run_command("estimate", "--save", "run.tape", script, cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr
     assert "not seen" not in answer.stdout
     assert tidemark.open(tmp_path / "run.tape").meta["run.ended"] == "script"
@@ -116,10 +113,10 @@ double(model(torch.randn(4, 16, device="cuda")))
 def test_a_compiler_that_was_left_out_is_told_everywhere(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(COMPILED)
-    command = [sys.executable, "-m", "tidemark", "estimate", "--save", "run.tape"]
-    printed = [subprocess.run([*command, *flags, str(script)], capture_output=True, text=True,
-                              cwd=tmp_path, timeout=120, check=True).stdout
+    answers = [run_command("estimate", "--save", "run.tape", *flags, script, cwd=tmp_path, timeout=120)
                for flags in (["--json"], [])]
+    assert [answer.returncode for answer in answers] == [0, 0]
+    printed = [answer.stdout for answer in answers]
     (told,) = json.loads(printed[0])["diagnostics"]
     assert (told["code"], told["severity"], told["count"]) == ("compile-ignored", "warning", 3)
     assert told["where"] == f"{script}:3"

@@ -11,6 +11,7 @@ from typing import Any
 
 import programs
 import pytest
+from forked_commands import run_command
 
 import tidemark
 
@@ -28,9 +29,11 @@ kept = torch.empty(64 << 20, dtype=torch.uint8, device=DEVICE)
 def run(folder: Path, verb: str, save: str, text: str, *flags: str, **how: Any
         ) -> subprocess.CompletedProcess[str]:
     (folder / "train.py").write_text(f"DEVICE = {'cuda' if verb == 'estimate' else 'cpu'!r}\n" + text)
-    return subprocess.run(
-        [sys.executable, "-m", "tidemark", verb, "--json", "--save", save, *flags, "train.py"],
-        cwd=folder, capture_output=True, text=True, timeout=300, check=False, **how)
+    words = [verb, "--json", "--save", save, *flags, "train.py"]
+    if not how:
+        return run_command(*words, cwd=folder)
+    return subprocess.run([sys.executable, "-m", "tidemark", *words], cwd=folder, capture_output=True,
+                          text=True, timeout=300, check=False, **how)
 
 
 @VERBS

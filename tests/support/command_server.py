@@ -1,10 +1,11 @@
 """Runs `python -m tidemark VERB ...` for tests, each in a fork of one process that has torch.
 
-    command_server.py SOCKET VERB      (started by forked_commands.py, never by hand)
+    command_server.py SOCKET VERB [MODULE ...]      (started by forked_commands.py, never by hand)
 
 A fork runs the package's own __main__, as a fresh Python does from the moment when it has imported
 torch: nothing of the package has acted before, no virtual GPU is open and no thread runs. Modules that
-tidemark acts on when a script imports them are left to the script. Two things differ: Python collects
+tidemark acts on when a script imports them are left to the script, but for those that are asked for: the
+first use of an optimizer imports torch._dynamo, which takes longer than most scripts. Two things differ: Python collects
 garbage at other moments, which no test may hang on, and does not take its modules apart at the end.
 """
 
@@ -30,8 +31,8 @@ from typing import Any
 NEUTRAL = ("sympy", "torch.fx.experimental.symbolic_shapes")
 
 
-def prepare(verb: str) -> None:
-    """Imports what every run of this verb imports before its script."""
+def prepare(verb: str, modules: list[str]) -> None:
+    """Imports what every run of this verb imports before its script, and these."""
     threads = threads_of_numpy()
     if verb == "estimate":
         from tidemark.estimation.held_files import loaded
@@ -41,7 +42,7 @@ def prepare(verb: str) -> None:
         load()
         importlib.import_module("tidemark.estimation.command")
     importlib.import_module("torch")
-    for name in NEUTRAL:
+    for name in [*NEUTRAL, *modules]:
         importlib.import_module(name)
     assert len(os.listdir("/proc/self/task")) == threads, "a fork would lose threads"
 
@@ -127,5 +128,5 @@ def serve(line: socket.socket) -> None:
 
 
 if __name__ == "__main__":
-    prepare(sys.argv[2])
+    prepare(sys.argv[2], sys.argv[3:])
     serve(socket.socket(fileno=int(sys.argv[1])))

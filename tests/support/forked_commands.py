@@ -4,7 +4,8 @@ which each Python imports torch (command_server.py).
 It is the same program: the package's __main__ with the same words, folder, environment and streams, in
 a process of its own. Not the same are the process's start and Python's very end, so tests of signals,
 faults, limits, children, endings and held files start real commands. Real are also the first run of each
-test file and verb, and whatever sets variables that torch may read as it is imported.
+test file and verb, and whatever sets variables that torch may read as it is imported. Scripts with an
+optimizer, whose first use imports torch._dynamo, are forks of a process that has that, too.
 """
 
 from __future__ import annotations
@@ -31,16 +32,16 @@ SLACK_S = 60.0  # beyond a run's time, in which the server answers that it has e
 
 
 class Server:
-    """A process with torch, for one verb."""
+    """A process with torch, for one verb, and with modules that its scripts import."""
 
-    def __init__(self, verb: str, visible_gpus: str | None) -> None:
+    def __init__(self, verb: str, visible_gpus: str | None, *modules: str) -> None:
         self.environment = environment_that_holds_files() if verb == "estimate" else dict(os.environ)
         if visible_gpus is not None:
             self.environment[VISIBLE_GPUS] = visible_gpus
         self._line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, str(SERVER), str(theirs.fileno()), verb], env=self.environment,
+                [sys.executable, str(SERVER), str(theirs.fileno()), verb, *modules], env=self.environment,
                 pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         atexit.register(self.end)
 
@@ -88,7 +89,8 @@ def run_forked(command: list[str], cwd: Path | None, timeout: float,
                asked: dict[str, str]) -> subprocess.CompletedProcess[str] | None:
     """None, where a variable is asked for that a process must have from its start."""
     is_estimate = command[0] == "estimate"
-    server = server_of(command[0], "" if is_estimate else asked.get(VISIBLE_GPUS))
+    server = server_of(command[0], "" if is_estimate else asked.get(VISIBLE_GPUS),
+                       *modules_for(script_of(command, cwd or Path.cwd())))
     if is_estimate:  # the package sets both before it imports torch
         asked = asked | {name: server.environment[name] for name in ("LD_PRELOAD", VISIBLE_GPUS)}
     if differing(asked, server.environment) - READ_LATE:
@@ -100,6 +102,16 @@ def run_forked(command: list[str], cwd: Path | None, timeout: float,
     if code is None:
         raise subprocess.TimeoutExpired(command, timeout, *texts)
     return subprocess.CompletedProcess(command, code, *texts)
+
+
+def script_of(command: list[str], folder: Path) -> str:
+    """The text of the first word that names a script; nothing, where none does."""
+    scripts = [folder / word for word in command if word.endswith(".py")]
+    return scripts[0].read_text() if scripts and scripts[0].exists() else ""
+
+
+def modules_for(script: str) -> list[str]:
+    return ["torch._dynamo"] if "torch.optim" in script or "import optim" in script else []
 
 
 def read_again(stream: IO[bytes]) -> str:
