@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 from comparing import NothingMode, Recorded, Rows, plain
+from sample_arguments import sample_arguments
 from torch.distributed._tools.mem_tracker import MemTracker as TorchMemTracker
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils._pytree import tree_leaves
@@ -40,7 +41,7 @@ def samples_of(op: Any) -> Iterator[Any]:
     differentiable = op.supports_autograd and dtype.is_floating_point
     torch.manual_seed(0)
     # Neighbours in the list are much alike.
-    return itertools.islice(op.sample_inputs("cpu", dtype, requires_grad=differentiable), 0, None, 3)
+    return itertools.islice(sample_arguments(op, dtype, differentiable), 0, None, 3)
 
 
 def tensors_in(*values: Any) -> list[torch.Tensor]:
@@ -60,7 +61,7 @@ def backward_of(results: Any) -> None:
 def run_under(make: Callable[[], Any], op: Any, sample: Any, way: Any) -> list[Rows] | str:
     """What is alive after forward and after backward, and the peak; or the error."""
     given = tensors_in(sample.input, sample.args, sample.kwargs)
-    torch.manual_seed(0)
+    torch.default_generator.manual_seed(0)  # of no GPU, for which each seed waits with its stack
     tracker = make()
     tracker.track_external(*given)
     try:
