@@ -72,29 +72,33 @@ ENDS = {
 }
 
 
-@pytest.mark.parametrize("save", ["", "run.tape", "run.txt"])
+SAVES = ("", "run.tape", "run.txt")
+
+
 @pytest.mark.parametrize("end", ENDS)
-def test_however_a_child_ends_the_parent_has_its_own_tape(tmp_path: Path, end: str,
-                                                          save: str) -> None:
+def test_however_a_child_ends_the_parent_has_its_own_tape(tmp_path: Path, end: str) -> None:
+    """A tape that is not kept, a file and a text, one after the other in one program."""
     how, code = ENDS[end]
     done = run(tmp_path, f"""
-        tracking = tidemark.track(save="{save}")
-        with tracking:
-            model(torch.randn(4, 8)).sum().backward()
-            child = os.fork()
-            if child == 0:
-                work()
-                {how}
-            else:
-                wait_for(child)
+        for save in {SAVES}:
+            tracking = tidemark.track(save=save)
+            with tracking:
                 model(torch.randn(4, 8)).sum().backward()
-        if child == 0:
-            sys.exit(0)
-        print({{scope.path for scope in tracking.tape.scopes().scopes}})
+                child = os.fork()
+                if child == 0:
+                    work()
+                    {how}
+                else:
+                    wait_for(child)
+                    model(torch.randn(4, 8)).sum().backward()
+            if child == 0:
+                sys.exit(0)
+            print(save, {{scope.path for scope in tracking.tape.scopes().scopes}}, flush=True)
         """)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == [f"child {code}", "{'model'}"]
-    if save:
+    assert done.stdout.splitlines() == [
+        line for save in SAVES for line in (f"child {code}", f"{save} {{'model'}}")]
+    for save in filter(None, SAVES):
         assert modules_of(tmp_path / save) == {"model"}
 
 
