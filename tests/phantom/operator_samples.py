@@ -5,14 +5,19 @@ from __future__ import annotations
 import itertools
 import os
 import random
+import sys
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import torch
 from calls import Call, Place
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils._pytree import tree_leaves, tree_map
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
+from sample_arguments import sample_arguments  # noqa: E402
 
 SEED = int(os.environ.get("TIDEMARK_OPERATOR_SEED", "20260"))
 # Of each operator and dtype so many samples are chosen, among its first 12.
@@ -58,7 +63,7 @@ def _choose_samples(op: Any, dtype: torch.dtype, chosen: random.Random) -> list[
     torch.manual_seed(chosen.randrange(1 << 30))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        stream = op.sample_inputs("cpu", dtype, requires_grad=False)
+        stream = sample_arguments(op, dtype, requires_grad=False)
         first = list(enumerate(itertools.islice(stream, 4 * SAMPLES)))
     return sorted(chosen.sample(first, min(SAMPLES, len(first))), key=lambda pair: pair[0])
 

@@ -24,6 +24,7 @@ from typing import Any
 import torch
 from calls import Place
 from operator_samples import DTYPES, gradient_of, operators
+from sample_arguments import sample_arguments
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.testing._internal.two_tensor import TwoTensor
@@ -238,7 +239,7 @@ def make_program(seed: str, number: int) -> Program:
     afterwards = chosen.sample(AFTERWARDS, 3)
     dtype = chosen.choice([dtype for dtype in DTYPES if dtype in op.dtypes] or sorted(op.dtypes, key=str))
     torch.manual_seed(number)
-    samples = op.sample_inputs("cpu", dtype, requires_grad=False)
+    samples = sample_arguments(op, dtype, requires_grad=False)
     for _, sample in zip(range(chosen.randrange(1, 6)), samples):
         pass
     place = Place("cuda", known=chosen.random() < 0.5)
