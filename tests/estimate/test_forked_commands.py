@@ -45,9 +45,10 @@ def without_times(value: Any) -> Any:
 def test_a_fork_says_what_a_fresh_process_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of numbers, of the script's own words, and of the file that is held back: a fork of the process that
     has torch._dynamo, and of the one that has not."""
-    assert modules_for(TRAIN) and not modules_for(TRAIN.replace("optim", ""))
+    assert modules_for("estimate", TRAIN) == modules_for("record", TRAIN) == ["torch._dynamo"]
+    assert modules_for("record", "import torch\n") == []
     done = forked(tmp_path, TRAIN)
-    monkeypatch.setattr(forked_commands, "modules_for", lambda script: [])
+    monkeypatch.setattr(forked_commands, "modules_for", lambda verb, script: [])
     without = forked(tmp_path, TRAIN)
     real = subprocess.run([sys.executable, "-m", "tidemark", "estimate", "--json", "train.py", "a", "b"],
                           cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True,

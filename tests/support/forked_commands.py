@@ -4,8 +4,9 @@ which each Python imports torch (command_server.py).
 It is the same program: the package's __main__ with the same words, folder, environment and streams, in
 a process of its own. Not the same are the process's start and Python's very end, so tests of signals,
 faults, limits, children, endings and held files start real commands. Real are also the first run of each
-test file and verb, and whatever sets variables that torch may read as it is imported. Scripts with an
-optimizer, whose first use imports torch._dynamo, are forks of a process that has that, too.
+test file and verb, and whatever sets variables that torch may read as it is imported. Scripts that import
+torch._dynamo without a word of it are forks of a process that has that, too: on virtual GPUs the first
+operator whose shapes PyTorch works out in Python does it, elsewhere the first use of an optimizer.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from typing import IO, Any
 from tidemark.estimation.held_files import environment as environment_that_holds_files
 
 SERVER = Path(__file__).resolve().with_name("command_server.py")
-# Read when a run needs them, by tidemark and by nobody before.
-READ_LATE = {"CUBLAS_WORKSPACE_CONFIG", "CUBLASLT_WORKSPACE_SIZE", "PYTEST_CURRENT_TEST"}
+# Read when a run needs them, by tidemark or its script, and by nobody before.
+READ_LATE = {"CUBLAS_WORKSPACE_CONFIG", "CUBLASLT_WORKSPACE_SIZE", "PYTEST_CURRENT_TEST", "WILD_SCALE"}
 VISIBLE_GPUS = "CUDA_VISIBLE_DEVICES"
 SLACK_S = 60.0  # beyond a run's time, in which the server answers that it has ended it
 
@@ -90,7 +91,7 @@ def run_forked(command: list[str], cwd: Path | None, timeout: float,
     """None, where a variable is asked for that a process must have from its start."""
     is_estimate = command[0] == "estimate"
     server = server_of(command[0], "" if is_estimate else asked.get(VISIBLE_GPUS),
-                       *modules_for(script_of(command, cwd or Path.cwd())))
+                       *modules_for(command[0], script_of(command, cwd or Path.cwd())))
     if is_estimate:  # the package sets both before it imports torch
         asked = asked | {name: server.environment[name] for name in ("LD_PRELOAD", VISIBLE_GPUS)}
     if differing(asked, server.environment) - READ_LATE:
@@ -110,8 +111,9 @@ def script_of(command: list[str], folder: Path) -> str:
     return scripts[0].read_text() if scripts and scripts[0].exists() else ""
 
 
-def modules_for(script: str) -> list[str]:
-    return ["torch._dynamo"] if "torch.optim" in script or "import optim" in script else []
+def modules_for(verb: str, script: str) -> list[str]:
+    is_imported = verb == "estimate" or "torch.optim" in script or "import optim" in script
+    return ["torch._dynamo"] if is_imported else []
 
 
 def read_again(stream: IO[bytes]) -> str:

@@ -46,8 +46,12 @@ def real_bytes(script: str, scale: int) -> int:
 
 def estimated_bytes(script: str, scale: int) -> int:
     command = ["-m", "tidemark", "estimate", "--json", "--gpu", "h200", "--steps", "0", script]
-    judgement = json.loads(run(command, scale, CUDA_VISIBLE_DEVICES=""))["judgement"]
-    return sum(part["bytes"] for part in judgement["budget"]
+    return bytes_seen(json.loads(run(command, scale, CUDA_VISIBLE_DEVICES="")))
+
+
+def bytes_seen(report: dict[str, Any]) -> int:
+    """What the allocator would count, of an estimate's report."""
+    return sum(part["bytes"] for part in report["judgement"]["budget"]
                if part["name"] in PARTS_THE_ALLOCATOR_SEES)
 
 
