@@ -1,8 +1,8 @@
 """Asks a real GPU all calls of the tests: python record_on_gpu.py FOLDER makes cuda_answers.json.
 
-Needs torch and no more: copy tests/phantom and tests/support to a machine with a GPU and run it there; the file then
-replaces the one in this folder. Several processes share the calls. One whose call breaks the GPU's
-context, crashes or hangs is started again behind that call, which counts as lost.
+Needs torch and no more: copy tests/phantom and tests/support to a machine with a GPU and run it there;
+the file then replaces the one in this folder. Several processes share the calls. One whose call breaks
+the GPU's context, crashes or hangs is started again behind that call, which counts as lost.
 """
 
 from __future__ import annotations

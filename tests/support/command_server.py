@@ -5,8 +5,8 @@
 A fork runs the package's own __main__, as a fresh Python does from the moment when it has imported
 torch: nothing of the package has acted before, no virtual GPU is open and no thread runs. Modules that
 tidemark acts on when a script imports them are left to the script, but for those that are asked for: to
-import torch._dynamo takes longer than most scripts. Two things differ: Python collects
-garbage at other moments, which no test may hang on, and does not take its modules apart at the end.
+import torch._dynamo takes longer than most scripts. Two things differ: Python collects garbage at other
+moments, which no test may hang on, and does not take its modules apart at the end.
 """
 
 from __future__ import annotations
