@@ -1,7 +1,8 @@
-"""PyTorch's own sample arguments of an operator, without a search for the unittest that asks for them.
+"""PyTorch's own sample arguments of an operator, without what takes longer than most operators do.
 
-PyTorch keeps the latest sample at that test, and looks for it through the whole stack, source and all: longer
-than what most operators take. Here is none to be found.
+PyTorch keeps the latest sample at the unittest that asks for it, and looks for that through the whole stack,
+source and all: here is none to be found. Before each sample it seeds every kind of device; those that are not
+there keep the seed, with a text of the stack, until they are. Samples are made on the CPU.
 """
 
 from __future__ import annotations
@@ -17,5 +18,11 @@ from torch.testing._internal import common_utils
 def sample_arguments(op: Any, dtype: torch.dtype, requires_grad: bool) -> Iterator[Any]:
     """Of an entry of op_db, on the CPU."""
     with patch.object(common_utils, "extract_test_fn", return_value=None):
-        samples: Iterator[Any] = op.sample_inputs("cpu", dtype, requires_grad=requires_grad)
-    return samples
+        samples = op.sample_inputs("cpu", dtype, requires_grad=requires_grad)
+    end = object()
+    while True:
+        with patch.object(torch, "manual_seed", torch.default_generator.manual_seed):
+            sample = next(samples, end)
+        if sample is end:
+            return
+        yield sample
