@@ -7,6 +7,9 @@ function(tidemark_compile target)
     $<$<CXX_COMPILER_ID:GNU,Clang,AppleClang>:-Wall;-Wextra;-Wpedantic;-Wno-missing-field-initializers>
     # g++ 12 warns falsely about its own string and vector code.
     $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-Wno-stringop-overflow;-Wno-stringop-overread;-Wno-array-bounds;-Wno-maybe-uninitialized>)
+  # Nobody puts functions of his own in the place of ours: calls among them are direct and inlined.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-semantic-interposition>)
+  target_link_options(${target} PRIVATE $<$<PLATFORM_ID:Linux>:-Wl,-Bsymbolic-functions>)
   if(TIDEMARK_WERROR)
     target_compile_options(${target} PRIVATE -Werror)
   endif()

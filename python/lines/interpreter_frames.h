@@ -14,10 +14,11 @@ struct _PyInterpreterFrame;
 
 namespace tidemark::python {
 
-// Only with Python's lock held, while none of these frames ends.
+// Only on the thread whose frames they are, while none of them ends.
 class InterpreterFrames {
  public:
-  InterpreterFrames();
+  InterpreterFrames();  // with Python's lock held
+  explicit InterpreterFrames(const PyThreadState& thread);
   explicit operator bool() const { return frame_ != nullptr; }
   void go_out();
 

@@ -2,18 +2,46 @@
 #include "python/lines/python_lines.h"
 
 #include <algorithm>
+#include <memory>
 
 namespace tidemark::python {
+namespace {
 
-// A thread changes its own frames only, so it may look at the top one without Python's lock.
-bool PythonLines::this_thread_runs_python() {
+thread_local std::unique_ptr<RememberedPlaces> t_places;
+
+}  // namespace
+
+// A thread changes its own frames only, so it may look at them without Python's lock.
+const PyThreadState* PythonLines::thread_with_python() {
   const PyThreadState* thread = PyGILState_GetThisThreadState();
-  if (!thread) return false;
+  if (!thread) return nullptr;
 #if PY_VERSION_HEX >= 0x030D0000
-  return thread->current_frame != nullptr;
+  return thread->current_frame ? thread : nullptr;
 #else
-  return thread->cframe->current_frame != nullptr;
+  return thread->cframe->current_frame ? thread : nullptr;
 #endif
+}
+
+std::optional<StackId> PythonLines::remembered(const PyThreadState& thread) const {
+#if TIDEMARK_KNOWS_FRAMES
+  const RememberedPlaces* const places = t_places.get();
+  if (!places) return std::nullopt;
+  const std::uint32_t era = era_;
+  for (InterpreterFrames frame(thread); frame; frame.go_out()) {
+    const auto* place = places->find(frame.code(), frame.instruction(), era);
+    if (!place) return std::nullopt;
+    if (!place->is_hidden) return place->line;
+  }
+  return StackId();
+#else
+  static_cast<void>(thread);
+  return std::nullopt;
+#endif
+}
+
+void PythonLines::remember(const RememberedPlaces::Entry& entry) {
+  if (!t_places) t_places = std::make_unique<RememberedPlaces>();
+  t_places->keep(entry);
 }
 
 std::string PythonLines::text_of(PyObject* text) {
@@ -40,6 +68,7 @@ PythonLines::CodeFacts& PythonLines::facts_of(PyCodeObject* code) {
 void PythonLines::reset() {
   for (auto& [code, facts] : codes_) Py_DECREF(code);
   codes_.clear();
+  ++era_;
 }
 
 }  // namespace tidemark::python

@@ -3,7 +3,9 @@
 
 #include <Python.h>
 
+#include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -11,6 +13,7 @@
 
 #include "python/lines/frame_objects.h"
 #include "python/lines/interpreter_frames.h"
+#include "python/lines/remembered_places.h"
 #include "tidemark/engine/base/ids.h"
 
 namespace tidemark::python {
@@ -31,11 +34,15 @@ class PythonLines {
   // somebody who has that lock could wait for this thread.
   template <class Keep>
   StackId find(const Keep& keep) {
-    if (!this_thread_runs_python()) return {};  // most of a backward
-    const PythonLock lock;                      // PyTorch lets go of it inside operators
+    const PyThreadState* const thread = thread_with_python();
+    if (!thread) return {};  // most of a backward
+    if (const std::optional<StackId> line = remembered(*thread)) return *line;
+    const PythonLock lock;  // PyTorch lets go of it inside operators
     for (Frames frame; frame; frame.go_out()) {
       CodeFacts& facts = facts_of(frame.code());
-      if (!facts.is_hidden) return line_of(frame, facts, keep);
+      const StackId line = facts.is_hidden ? StackId() : line_of(frame, facts, keep);
+      remember({frame.code(), frame.instruction(), era_, line, facts.is_hidden});
+      if (!facts.is_hidden) return line;
     }
     return {};
   }
@@ -44,7 +51,7 @@ class PythonLines {
   void reset();
 
  private:
-  // All of this is only touched with Python's lock held.
+  // The facts of codes are only touched with Python's lock held.
   struct CodeFacts {
     bool is_hidden = false;
     std::unordered_map<int, StackId> lines;  // by instruction
@@ -60,7 +67,11 @@ class PythonLines {
     PyGILState_STATE state_;
   };
 
-  static bool this_thread_runs_python();
+  // Null where this thread runs no Python code.
+  static const PyThreadState* thread_with_python();
+  // Where this thread has been before there is no need of Python's lock.
+  std::optional<StackId> remembered(const PyThreadState& thread) const;
+  static void remember(const RememberedPlaces::Entry& entry);
   CodeFacts& facts_of(PyCodeObject* code);
   bool is_hidden_file(const std::string& file) const;
 
@@ -79,6 +90,7 @@ class PythonLines {
 
   std::vector<std::string> hidden_;
   std::unordered_map<PyCodeObject*, CodeFacts> codes_;
+  std::atomic<std::uint32_t> era_{1};  // of the codes' addresses
 };
 
 }  // namespace tidemark::python

@@ -15,7 +15,7 @@ void CallFrame::look_at(const at::Tensor& tensor) {
   if (!touches_phantoms_) device_ = tensor.device();
   is_mixed_ = is_mixed_ || tensor.device() != device_;
   touches_phantoms_ = true;
-  needs_grad_ = needs_grad_ || tensor.requires_grad();
+  is_recorded_ = is_recorded_ || (autograd_records_ && tensor.requires_grad());
   const bool known = has_known_values_of_phantom(tensor);
   all_known_ = all_known_ && known;
   any_known_ = any_known_ || known;

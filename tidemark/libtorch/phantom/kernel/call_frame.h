@@ -3,6 +3,7 @@
 
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/stack.h>
+#include <c10/core/GradMode.h>
 
 #include <utility>
 #include <vector>
@@ -67,7 +68,8 @@ class CallFrame {
   bool touches_phantoms() const { return touches_phantoms_; }
   bool asks_for_cuda() const { return asks_for_cuda_; }
   bool asks_for_cpu() const { return asks_for_cpu_; }
-  bool needs_grad() const { return needs_grad_; }
+  // Does autograd record the call, for a phantom that wants a gradient?
+  bool is_recorded() const { return is_recorded_; }
   // Do tensors of two devices meet, other than single numbers of the CPU?
   bool is_mixed() const { return is_mixed_; }
   // Is every tensor argument's value known (or is there none)? Is any phantom's?
@@ -99,8 +101,9 @@ class CallFrame {
   torch::jit::Stack& stack_;
   std::size_t count_, base_;
   bool touches_phantoms_ = false, asks_for_cuda_ = false, asks_for_cpu_ = false;
-  bool needs_grad_ = false, all_known_ = true, any_known_ = false;
+  bool is_recorded_ = false, all_known_ = true, any_known_ = false;
   bool is_mixed_ = false, touches_host_ = false;
+  const bool autograd_records_ = c10::GradMode::is_enabled();
   c10::Device device_{c10::DeviceType::CUDA, current_device()};
 };
 

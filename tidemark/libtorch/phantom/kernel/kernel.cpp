@@ -84,7 +84,7 @@ void PhantomKernel::operator()(const c10::OperatorHandle& op, c10::DispatchKeySe
   frame.look();
   if (!frame.touches_phantoms() && !frame.asks_for_cuda()) return run_on_meta(op, stack);
   count_op();
-  Whence here = find_whence(*storage_log(), frame.needs_grad());
+  Whence here = find_whence(*storage_log(), frame.is_recorded());
   here.op = facts_.name.c_str();
   if (!frame.touches_phantoms()) here.flags |= attribution::kOfNothing;
   const WhenceGuard guard(here);
