@@ -26,9 +26,9 @@ void the_ledger_is_right_at_each_event(const Sample& sample) {
 }
 
 void expect_same_storage(const LiveStorage& live, const SlowStorage& slow, std::size_t i) {
-  expect_equal(live.state.bytes, slow.requested, "bytes at event ", i);
-  expect_equal(live.state.device.value + 0u, slow.device, "device at event ", i);
-  expect(live.state.category == slow.category, "category at event ", i);
+  expect_equal(live.state.bytes(), slow.requested, "bytes at event ", i);
+  expect_equal(live.state.device().value + 0u, slow.device, "device at event ", i);
+  expect(live.state.category() == slow.category, "category at event ", i);
   expect_equal(live.born.at.event, slow.born, "birth at event ", i);
 }
 

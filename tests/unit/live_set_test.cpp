@@ -30,7 +30,7 @@ struct Replayed {
     std::map<std::uint32_t, std::int64_t> alive;
     for (const LiveStorage& one : keepers[device].alive_at_peak(live)) {
       EXPECT_FALSE(alive.contains(one.storage.value));
-      alive[one.storage.value] = one.state.bytes;
+      alive[one.storage.value] = one.state.bytes();
     }
     return alive;
   }
@@ -56,8 +56,8 @@ TEST(LiveSet, KnowsWhereAndWhenEachStorageWasBorn) {
   EXPECT_EQ(done.tape.tables().scope_path(a->born.scope), "m");
   EXPECT_EQ(done.tape.tables().op_name(a->born.call), "aten::mm");
   EXPECT_EQ(done.tape.tables().source(a->born.stack), "t.py:3");
-  EXPECT_EQ(a->state.bytes, 8);
-  EXPECT_EQ(a->state.category, Category::Other);
+  EXPECT_EQ(a->state.bytes(), 8);
+  EXPECT_EQ(a->state.category(), Category::Other);
 }
 
 TEST(LiveSet, ForgetsTheDeadAndKeepsTheRest) {
@@ -66,13 +66,13 @@ TEST(LiveSet, ForgetsTheDeadAndKeepsTheRest) {
   EXPECT_EQ(done.live.find(StorageId(2)), nullptr);
   EXPECT_EQ(done.live.find(StorageId(99)), nullptr);
   ASSERT_EQ(done.live.size(), 1u);
-  EXPECT_EQ(done.live.find(StorageId(1))->state.bytes, 2);
+  EXPECT_EQ(done.live.find(StorageId(1))->state.bytes(), 2);
 }
 
 TEST(LiveSet, AStorageBornAgainHasItsSecondBirth) {
   const Replayed done("alloc a 1\nfree a\nalloc a 7\n");
   EXPECT_EQ(done.live.find(StorageId(0))->born.at.event, 2);
-  EXPECT_EQ(done.live.find(StorageId(0))->state.bytes, 7);
+  EXPECT_EQ(done.live.find(StorageId(0))->state.bytes(), 7);
 }
 
 TEST(LiveSet, IrregularEventsDoNotDisturbIt) {
@@ -91,8 +91,8 @@ TEST(PeakKeeper, RemembersSizeAndCategoryAsTheyWereThen) {
   const Replayed done("alloc a 10 Activation\nresize a 4\nrelabel a Gradient\nresize a 6\n");
   const auto alive = done.keepers[0].alive_at_peak(done.live);
   ASSERT_EQ(alive.size(), 1u);
-  EXPECT_EQ(alive[0].state.bytes, 10);
-  EXPECT_EQ(alive[0].state.category, Category::Activation);
+  EXPECT_EQ(alive[0].state.bytes(), 10);
+  EXPECT_EQ(alive[0].state.category(), Category::Activation);
 }
 
 // Category of storage 0 at the peak of the first device, by the row and by the storage.
@@ -101,7 +101,7 @@ std::pair<Category, Category> labels_at_peak(const std::string& lines) {
   const CategoryBytes& bytes = done.keepers[0].row().by_category;
   const auto largest = std::max_element(bytes.begin(), bytes.end()) - bytes.begin();
   for (const LiveStorage& one : done.keepers[0].alive_at_peak(done.live))
-    if (one.storage == StorageId(0)) return {static_cast<Category>(largest), one.state.category};
+    if (one.storage == StorageId(0)) return {static_cast<Category>(largest), one.state.category()};
   return {};
 }
 

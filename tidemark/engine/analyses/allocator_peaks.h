@@ -43,8 +43,8 @@ class AllocatorPeaks {
       for (std::size_t d = 0; d < peaks_.size(); ++d) look(device_numbered(d), e, replay.now());
       return;
     }
-    if (change.after.alive()) look(change.after.device, e, replay.now());
-    else if (change.before.alive()) look(change.before.device, e, replay.now());
+    if (change.after.alive()) look(change.after.device(), e, replay.now());
+    else if (change.before.alive()) look(change.before.device(), e, replay.now());
   }
   Answer answer(const Replay& replay) const;
 

@@ -28,7 +28,7 @@ struct SiteSum {
 SiteKey site_of(const LiveStorage& one, const Tables& tables) {
   const StringId op = one.born.call ? tables.calls()[one.born.call.value].op : StringId();
   const Frame frame = one.born.stack ? tables.stacks()[one.born.stack.value].frame : Frame{};
-  return {one.state.device, one.state.category, one.born.scope, op, frame.file, frame.line};
+  return {one.state.device(), one.state.category(), one.born.scope, op, frame.file, frame.line};
 }
 
 LeakSite described(const SiteSum& sum, const Tables& tables) {
@@ -69,8 +69,8 @@ bool LeaksObserver::was_always_empty(std::size_t device) const {
 
 bool LeaksObserver::is_left_behind(const LiveStorage& one, const Replay& replay) const {
   const std::int64_t step = one.born.at.step;
-  return step > kWarmUpStep && step < replay.now().step && one.state.bytes > 0 &&
-         is_chosen(options_.device, replay.tables(), one.state.device);
+  return step > kWarmUpStep && step < replay.now().step && one.state.bytes() > 0 &&
+         is_chosen(options_.device, replay.tables(), one.state.device());
 }
 
 std::vector<LeakSite> LeaksObserver::sites(const Replay& replay) const {

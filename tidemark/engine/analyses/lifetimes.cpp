@@ -29,20 +29,20 @@ void LifetimesObserver::follow_phase(Phase next, std::int64_t event) {
 void LifetimesObserver::note_size(StorageId storage, const Change& change) {
   auto known = largest_.find(storage);
   if (known == largest_.end()) {
-    if (change.after.bytes >= change.before.bytes) return;
+    if (change.after.bytes() >= change.before.bytes()) return;
     known = largest_.emplace(storage, change.before).first;
   }
-  if (change.after.bytes >= known->second.bytes) known->second = change.after;
+  if (change.after.bytes() >= known->second.bytes()) known->second = change.after;
 }
 
 bool LifetimesObserver::is_in(const LiveStorage& one, const Tables& tables) const {
-  return is_chosen(options_.device, tables, one.state.device) &&
+  return is_chosen(options_.device, tables, one.state.device()) &&
          is_chosen(options_.step, one.born.at.step);
 }
 
 // The life up to now, as its storage was at its largest.
 Life LifetimesObserver::life_of(const LiveStorage& one, const Moment& now) const {
-  Life life{.storage = one, .last_category = one.state.category};
+  Life life{.storage = one, .last_category = one.state.category()};
   if (const auto known = largest_.find(one.storage); known != largest_.end())
     life.storage.state = known->second;
   life.events = now.event - one.born.at.event;

@@ -20,9 +20,9 @@ When describe(const Tables& tables, const Moment& at, const Event& event) {
 StorageFact describe(const Tables& tables, const LiveStorage& storage) {
   return {.storage = storage.storage.value,
           .allocated_bytes = storage.state.charged,
-          .requested_bytes = storage.state.bytes,
-          .category = storage.state.category,
-          .device = device_name(tables, storage.state.device),
+          .requested_bytes = storage.state.bytes(),
+          .category = storage.state.category(),
+          .device = device_name(tables, storage.state.device()),
           .born = describe(tables, storage.born)};
 }
 

@@ -28,7 +28,7 @@ class PeakObserver {
       for (PeakKeeper& keeper : keepers_) keeper.see_if(counts, e, change, replay);
       return;
     }
-    const DeviceId before = change.before.device, after = change.after.device;
+    const DeviceId before = change.before.device(), after = change.after.device();
     if (before.value < keepers_.size()) keepers_[before.value].see_if(counts, e, change, replay);
     if (after != before && after.value < keepers_.size())
       keepers_[after.value].see_if(counts, e, change, replay);

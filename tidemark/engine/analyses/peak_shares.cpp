@@ -16,7 +16,7 @@ namespace {
 template <class Share>
 void add(Share& share, const LiveStorage& one) {
   share.allocated_bytes = add_saturating(share.allocated_bytes, one.state.charged);
-  std::int64_t& sum = share.categories[static_cast<std::size_t>(one.state.category)];
+  std::int64_t& sum = share.categories[static_cast<std::size_t>(one.state.category())];
   sum = add_saturating(sum, one.state.charged);
 }
 
@@ -59,10 +59,10 @@ class Grouping {
 SiteShare describe_site(const LiveStorage& one, const Tables& tables) {
   SiteShare site;
   site.each_bytes = one.state.charged;
-  site.category = one.state.category;
+  site.category = one.state.category();
   site.op = tables.op_name(one.born.call);
   site.source = tables.source(one.born.stack);
-  site.shape = shape_of_result(tables, one.born.call, one.state.bytes);
+  site.shape = shape_of_result(tables, one.born.call, one.state.bytes());
   site.scope = tables.scope_path(one.owner);
   return site;
 }
@@ -126,7 +126,7 @@ std::vector<SiteShare> sites_of(const std::vector<LiveStorage>& alive, std::size
   Grouping<std::tuple<Category, CallId, StackId, std::int64_t>, Kind> kinds;
   for (const LiveStorage& one : by_birth(alive)) {
     auto [kind, is_new] =
-        kinds.row({one.state.category, one.born.call, one.born.stack, one.state.bytes});
+        kinds.row({one.state.category(), one.born.call, one.born.stack, one.state.bytes()});
     if (is_new) kind.first = one;
     ++kind.count;
   }

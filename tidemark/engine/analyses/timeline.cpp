@@ -13,8 +13,8 @@ constexpr std::size_t kMostColumns = 65'536;
 
 // What the state holds of a device's allocated bytes, and as which category.
 std::pair<std::int64_t, Category> share_of(DeviceId device, const ChargedState& state) {
-  const std::int64_t bytes = state.device == device ? state.charged : 0;
-  return {bytes, bytes > 0 ? state.category : Category::Unknown};
+  const std::int64_t bytes = state.device() == device ? state.charged : 0;
+  return {bytes, bytes > 0 ? state.category() : Category::Unknown};
 }
 
 bool any_has_bytes(const std::vector<TimelinePoint>& points) {
@@ -62,8 +62,8 @@ void TimelineObserver::see(const Event& e, const Change& change, const Replay& r
 }
 
 void TimelineObserver::take_change(const Change& change, const Ledger& ledger) {
-  take(change.before.device, change, ledger);
-  if (change.after.device != change.before.device) take(change.after.device, change, ledger);
+  take(change.before.device(), change, ledger);
+  if (change.after.device() != change.before.device()) take(change.after.device(), change, ledger);
 }
 
 void TimelineObserver::take(DeviceId device, const Change& change, const Ledger& ledger) {

@@ -34,11 +34,11 @@ class Accounting {
 
   ChargedState charge(const StorageState& state) {
     if (!state.alive()) return {state};
-    if (state.device.value >= units_.size()) [[unlikely]]
+    if (state.device().value >= units_.size()) [[unlikely]]
       learn_devices();
-    std::int64_t charged = rounded_up(state.bytes, units_[state.device.value]);
-    if (state.spare != StorageState::kUnknownSpare) [[unlikely]]
-      if (rule_ == AccountingRule::Rounded) charged = add_saturating(state.bytes, state.spare);
+    std::int64_t charged = rounded_up(state.bytes(), units_[state.device().value]);
+    if (state.spare() != StorageState::kUnknownSpare) [[unlikely]]
+      if (rule_ == AccountingRule::Rounded) charged = add_saturating(state.bytes(), state.spare());
     return {state, charged};
   }
 

@@ -23,14 +23,14 @@ std::uint32_t BlockAccounting::stream_of(const Event& e) const {
 std::int64_t BlockAccounting::charge_of(const Event& e, const StorageState& state) const {
   if (!state.alive()) return 0;
   const BlockId block = blocks_[e.subject];
-  if (block != kNoBlock) return allocators_[state.device.value]->size_of(block);
-  return rounded_up(state.bytes, tables_->devices()[state.device.value].granularity);
+  if (block != kNoBlock) return allocators_[state.device().value]->size_of(block);
+  return rounded_up(state.bytes(), tables_->devices()[state.device().value].granularity);
 }
 
 BlockId BlockAccounting::request(const Event& e, const StorageState& state) {
-  if (state.device.value >= allocators_.size()) learn_devices();
-  auto& allocator = allocators_[state.device.value];
-  return allocator && state.bytes > 0 ? allocator->malloc(state.bytes, stream_of(e)) : kNoBlock;
+  if (state.device().value >= allocators_.size()) learn_devices();
+  auto& allocator = allocators_[state.device().value];
+  return allocator && state.bytes() > 0 ? allocator->malloc(state.bytes(), stream_of(e)) : kNoBlock;
 }
 
 void BlockAccounting::free(BlockId block, DeviceId device) {
@@ -45,14 +45,14 @@ BlockAccounting::Charge BlockAccounting::take(const Event& e, const StorageState
   Charge charge{charge_of(e, before), 0};
   BlockId& block = blocks_[e.subject];
   const BlockId old = block;
-  if (e.kind == Kind::Resize && after.alive() && after.bytes != before.bytes) {
+  if (e.kind == Kind::Resize && after.alive() && after.bytes() != before.bytes()) {
     block = request(e, after);
-    free(old, before.device);
+    free(old, before.device());
   } else if (e.kind == Kind::Alloc) {
-    if (before.alive()) free(old, before.device);
+    if (before.alive()) free(old, before.device());
     block = request(e, after);
   } else if (before.alive() && !after.alive()) {
-    free(old, before.device);
+    free(old, before.device());
     block = kNoBlock;
   }
   charge.after = charge_of(e, after);

@@ -20,21 +20,22 @@ struct LedgerRow {
   std::int64_t requested = 0;
 
   void add(const ChargedState& state) {
-    auto& category = by_category[static_cast<std::size_t>(state.category)];
+    auto& category = by_category[static_cast<std::size_t>(state.category())];
     category = add_saturating(category, state.charged);
     allocated = add_saturating(allocated, state.charged);
-    requested = add_saturating(requested, state.bytes);
+    requested = add_saturating(requested, state.bytes());
   }
   void remove(const ChargedState& state) {
-    auto& category = by_category[static_cast<std::size_t>(state.category)];
+    auto& category = by_category[static_cast<std::size_t>(state.category())];
     category = subtract_saturating(category, state.charged);
     allocated = subtract_saturating(allocated, state.charged);
-    requested = subtract_saturating(requested, state.bytes);
+    requested = subtract_saturating(requested, state.bytes());
   }
 };
 
-// A device's row as it was before a change, given the row after it.
-LedgerRow row_before(const Change& change, DeviceId device, LedgerRow row);
+// A device's row as it was before a change, given the row after it. It takes a copy of the change,
+// made where it is needed, so that the change itself can stay in registers.
+LedgerRow row_before(Change change, DeviceId device, LedgerRow row);
 
 // Where the replay is: the event just added.
 struct Moment {
@@ -54,24 +55,26 @@ class Ledger {
     blocks_.emplace(tables, allocator);
   }
 
-  // With blocks only where an allocator was given: nobody else shall pay for the question.
+  // With blocks only where an allocator was given: nobody else shall pay for the question. Inlined
+  // in any case: of all that an event does, only what it changes then goes through memory.
   template <bool kByBlocks = false>
-  Change add(const Event& e) {
+  [[gnu::always_inline]] inline Change add(const Event& e) {
     ++now_.event;
     now_.time_ns = e.time_ns;
     if (e.kind == Kind::Step) ++now_.step;
-    if (!is_about_storage(e.kind)) return {};
-    const StorageChange seen = states_.apply(e);
+    Change change;
+    if (!is_about_storage(e.kind)) return change;
+    StorageChange seen = states_.apply(e);  // not const: g++ 12 keeps what is const in memory
     if (seen.problem != StorageProblem::None) [[unlikely]]
       note(tape_problem(seen.problem));
-    Change change{accounting_.charge(seen.before), accounting_.charge(seen.after), seen.problem};
+    change = {accounting_.charge(seen.before), accounting_.charge(seen.after), seen.problem};
     if constexpr (kByBlocks) {
       const BlockAccounting::Charge blocks = blocks_->take(e, seen.before, seen.after);
       change.before.charged = blocks.before;
       change.after.charged = blocks.after;
     }
     if (!changes_storage(e.kind)) return change;
-    if (change.before.alive()) rows_[change.before.device.value].remove(change.before);
+    if (change.before.alive()) rows_[change.before.device().value].remove(change.before);
     if (change.after.alive()) put(change.after);
     return change;
   }
@@ -79,9 +82,9 @@ class Ledger {
   const Moment& now() const { return now_; }
   // The row of a device; an empty one for a device without events.
   const LedgerRow& row(DeviceId device) const {
-    return device.value < rows_.size() ? rows_[device.value] : kEmptyRow;
+    return device.value < device_count_ ? rows_[device.value] : kEmptyRow;
   }
-  std::size_t device_count() const { return rows_.size(); }
+  std::size_t device_count() const { return device_count_; }
   const Tables& tables() const { return *tables_; }
   // Double frees and their like met so far.
   const Diagnostics& diagnostics() const { return diagnostics_; }
@@ -92,9 +95,9 @@ class Ledger {
 
  private:
   void put(const ChargedState& state) {
-    if (state.device.value >= rows_.size()) [[unlikely]]
-      rows_.resize(tables_->devices().size());
-    LedgerRow& row = rows_[state.device.value];
+    if (state.device().value >= device_count_) [[unlikely]]
+      add_rows();
+    LedgerRow& row = rows_[state.device().value];
     row.add(state);
     if (row.allocated == INT64_MAX) [[unlikely]]
       note(TapeProblem::TotalOverflows);
@@ -102,12 +105,14 @@ class Ledger {
   static const LedgerRow kEmptyRow;
 
   void note(TapeProblem problem);
+  void add_rows();
 
   const Tables* tables_;
   Accounting accounting_;
   std::optional<BlockAccounting> blocks_;
   StorageStates states_;
   std::vector<LedgerRow> rows_;
+  std::size_t device_count_ = 0;  // of rows; a vector divides for it, here at every event
   Moment now_;
   Diagnostics diagnostics_;
 };

@@ -6,7 +6,7 @@ namespace tidemark {
 std::vector<LiveStorage> PeakKeeper::alive_at_peak(const LiveSet& live) const {
   std::vector<LiveStorage> alive = changed_;
   live.for_each([&](const LiveStorage& one) {
-    if (one.state.device == device_ && one.changed_event <= last_event_) alive.push_back(one);
+    if (one.state.device() == device_ && one.changed_event <= last_event_) alive.push_back(one);
   });
   return alive;
 }

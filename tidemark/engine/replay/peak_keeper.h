@@ -49,7 +49,9 @@ class PeakKeeper {
   std::vector<LiveStorage> alive_at_peak(const LiveSet& live) const;
 
  private:
-  bool is_here(const ChargedState& state) const { return state.alive() && state.device == device_; }
+  bool is_here(const ChargedState& state) const {
+    return state.alive() && state.device() == device_;
+  }
   void rise(const Event& e, const LedgerRow& row, const Moment& now) {
     at_ = now;
     event_ = e;

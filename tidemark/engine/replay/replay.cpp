@@ -6,13 +6,16 @@
 namespace tidemark {
 
 std::size_t storage_count(const EventColumns& events) {
-  std::size_t count = 0;
+  constexpr std::uint32_t kOfStorage = kinds_of_which(is_about_storage);
   const auto kinds = events.kinds();
   const auto subjects = events.subjects();
-  for (std::size_t i = 0; i < events.size(); ++i)
-    if (is_about_storage(static_cast<Kind>(kinds[i])))
-      count = std::max(count, subjects[i] + std::size_t{1});
-  return count;
+  std::uint32_t highest = 0, any = 0;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const std::uint32_t is_storage = (kOfStorage >> kinds[i]) & 1;
+    highest = std::max(highest, subjects[i] & -is_storage);
+    any |= is_storage;
+  }
+  return any ? highest + std::size_t{1} : 0;
 }
 
 }  // namespace tidemark

@@ -56,9 +56,9 @@ class Replay {
 
  private:
   template <bool kByBlocks, class... Observers>
-  void add_one(const Event& e, Observers&... observers) {
+  [[gnu::always_inline]] inline void add_one(const Event& e, Observers&... observers) {
     constexpr Needs kNeeds = (Observers::kNeeds | ... | Needs{});
-    const Change change = ledger_.add<kByBlocks>(e);
+    Change change = ledger_.add<kByBlocks>(e);  // not const: g++ 12 keeps what is const in memory
     if constexpr (kNeeds.scopes) scopes_.enter(e, ledger_.now().event);
     (observers.see(e, change, *this), ...);
     if constexpr (kNeeds.live) live_.add(e, change, ledger_.now());

@@ -3,6 +3,11 @@
 
 namespace tidemark {
 
+void ScopeSpans::add_devices(const Ledger& ledger) {
+  device_count_ = ledger.device_count();
+  peaks_.resize(device_count_);
+}
+
 void ScopeSpans::begin(const Replay& replay) {
   const OpenCalls::Slot call = replay.scopes().meant();
   if (call >= spans_.size()) spans_.resize(call + std::size_t{1});
@@ -42,12 +47,12 @@ void ScopeSpans::fill_devices(const OpenSpan& open, const Ledger& ledger) {
   }
 }
 
-void ScopeSpans::note_use(Kind kind, const ChargedState& storage, const Replay& replay) {
+void ScopeSpans::note_use(Kind kind, StorageState storage, const Replay& replay) {
   const OpenCalls::Slot call = replay.scopes().meant();
   if (call == OpenCalls::kNone || !storage.alive()) return;
   OpenSpan& span = spans_[call];
   std::int64_t& sum = kind == Kind::Input ? span.input_bytes : span.output_bytes;
-  sum = add_saturating(sum, storage.bytes);
+  sum = add_saturating(sum, storage.bytes());
 }
 
 std::size_t ScopeSpans::row_count(const OpenCalls& open) const {

@@ -64,25 +64,28 @@ class ScopeSpans {
 
   // A storage born again on another device while alive changes both.
   void note_change(const Change& change, const Replay& replay) {
-    if (replay.scopes().open().size() == 0) return;
-    if (change.before.alive()) note_on(change.before.device, change, replay);
+    if (replay.scopes().open().empty()) return;
+    if (change.before.alive()) note_on(change.before.device(), change, replay);
     if (change.after.alive() &&
-        !(change.before.alive() && change.before.device == change.after.device))
-      note_on(change.after.device, change, replay);
+        !(change.before.alive() && change.before.device() == change.after.device()))
+      note_on(change.after.device(), change, replay);
   }
-  void note_on(DeviceId device, const Change& change, const Replay& replay) {
+  [[gnu::always_inline]] inline void note_on(DeviceId device, const Change& change,
+                                             const Replay& replay) {
     const Ledger& ledger = replay.ledger();
-    if (device.value >= peaks_.size()) [[unlikely]]
-      peaks_.resize(ledger.device_count());
+    if (device.value >= device_count_) [[unlikely]]
+      add_devices(ledger);
     peaks_[device.value].note(ledger.now().event, change, device, ledger.row(device),
                               replay.scopes().open());
   }
+  void add_devices(const Ledger& ledger);
   void begin(const Replay& replay);
   void fill_devices(const OpenSpan& open, const Ledger& ledger);
-  void note_use(Kind kind, const ChargedState& storage, const Replay& replay);
+  void note_use(Kind kind, StorageState storage, const Replay& replay);
 
   std::vector<OpenSpan> spans_;      // by slot of the call
   std::vector<SegmentPeaks> peaks_;  // by device
+  std::size_t device_count_ = 0;     // of peaks, as in the ledger
   ScopeSpan ended_;
 };
 

@@ -17,7 +17,7 @@ class Verifier {
     if (event > 0 && e.time_ns < last_time_ns_) diagnose(found_, TapeProblem::TimeRunsBack, event);
     last_time_ns_ = e.time_ns;
     if (e.kind == Kind::Free && change.problem == StorageProblem::None &&
-        e.bytes != change.before.bytes)
+        e.bytes != change.before.bytes())
       diagnose(found_, TapeProblem::WrongFreeSize, event);
     pairs_.check(event, e);
   }

@@ -24,13 +24,18 @@ class Column {
   // Keeps the first values; the rest is not initialised.
   void reallocate(std::size_t capacity) {
     void* grown = std::realloc(static_cast<void*>(data_.get()), capacity * sizeof(T));
-    if (!grown) throw std::bad_alloc();
-    static_cast<void>(data_.release());
-    data_.reset(static_cast<T*>(grown));
-    prefer_large_pages(grown, capacity * sizeof(T));
+    static_cast<void>(grown ? data_.release() : nullptr);
+    own(grown, capacity);
   }
+  // Forgets all values; the new are all of zero bytes, which fresh memory of a system is anyway.
+  void allocate_zeros(std::size_t capacity) { own(std::calloc(capacity, sizeof(T)), capacity); }
 
  private:
+  void own(void* memory, std::size_t capacity) {
+    if (!memory) throw std::bad_alloc();
+    data_.reset(static_cast<T*>(memory));
+    prefer_large_pages(memory, capacity * sizeof(T));
+  }
   struct Free {
     void operator()(T* data) const { std::free(static_cast<void*>(data)); }
   };

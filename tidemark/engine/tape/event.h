@@ -58,6 +58,16 @@ constexpr bool is_scope_edge(Kind kind) {
 // The call of the event is the one that begins or ends.
 constexpr bool is_call_edge(Kind kind) { return kind == Kind::CallBegin || kind == Kind::CallEnd; }
 
+// A bit for each kind of which it is true: asked without a branch or a table, so that a loop over a
+// tape puts the question to several rows at once.
+template <class Question>
+constexpr std::uint32_t kinds_of_which(Question is_true) {
+  std::uint32_t bits = 0;
+  for (std::uint32_t kind = 0; kind < kKindCount; ++kind)
+    bits |= static_cast<std::uint32_t>(is_true(static_cast<Kind>(kind))) << kind;
+  return bits;
+}
+
 struct Event {
   std::int64_t time_ns = 0;
   std::int64_t bytes = 0;              // requested bytes; those of a block

@@ -233,16 +233,6 @@ class FileReader {
   Diagnostics diagnostics_;
 };
 
-// A bit for each kind of which it is true: asked without a branch or a table, so that the
-// questions below are put to several rows at once. They are part of reading every event.
-template <class Question>
-constexpr std::uint32_t kinds_of_which(Question is_true) {
-  std::uint32_t bits = 0;
-  for (std::uint32_t kind = 0; kind < kKindCount; ++kind)
-    bits |= static_cast<std::uint32_t>(is_true(static_cast<Kind>(kind))) << kind;
-  return bits;
-}
-
 // Storages are numbered about when they are first named: see TapeBuilder::new_storage.
 bool subjects_in_range(std::span<const std::uint8_t> kinds, std::span<const std::uint32_t> subjects,
                        std::size_t first, std::size_t strings) {

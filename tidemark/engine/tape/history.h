@@ -22,9 +22,9 @@ class History {
     row.scope = open_.innermost();
     if (is_about_storage(kind) && kind != Kind::Alloc && subject < storages_.size()) {
       const StorageState& known = storages_[StorageId(subject)];
-      row.bytes = known.bytes;
-      row.category = known.category;
-      row.device = known.device;
+      row.bytes = known.bytes();
+      row.category = known.category();
+      row.device = known.device();
     }
     return row;
   }

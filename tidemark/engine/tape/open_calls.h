@@ -50,6 +50,7 @@ class OpenCalls {
   Slot older(Slot slot) const { return slots_[slot].older; }
   ScopeId innermost() const { return newest_ == kNone ? ScopeId() : slots_[newest_].call.scope; }
   std::size_t size() const { return slots_.size() - free_.size(); }
+  bool empty() const { return newest_ == kNone; }
 
  private:
   using NewestByPhase = std::array<Slot, kPhaseCount>;

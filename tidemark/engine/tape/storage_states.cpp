@@ -11,8 +11,12 @@ void StorageStates::grow(std::uint32_t subject) {
 
 void StorageStates::reserve(std::size_t size) {
   if (size <= size_) return;
-  states_.reallocate(size);
-  std::fill(states_.data() + size_, states_.data() + size, StorageState{});
+  if (size_ == 0) {
+    states_.allocate_zeros(size);
+  } else {
+    states_.reallocate(size);
+    std::fill(states_.data() + size_, states_.data() + size, StorageState());
+  }
   size_ = size;
 }
 

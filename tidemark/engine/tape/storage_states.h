@@ -21,19 +21,55 @@ enum class StorageProblem : std::uint8_t {
 };
 inline constexpr std::size_t kStorageProblemCount = 6;
 
-struct StorageState {
+// Kept as two words, of which every copy is made in registers: a processor that reads as a whole
+// what was just written member by member waits until the members have reached its cache. All zero
+// is a storage that nobody has seen, so that new memory of the system needs no filling.
+class StorageState {
+ public:
   enum class Life : std::uint8_t { Unseen, Alive, Dead };
+  static constexpr std::uint32_t kUnknownSpare = UINT32_MAX;
 
-  std::int64_t bytes = 0;
-  Category category = Category::Unknown;
-  DeviceId device;
-  Life life = Life::Unseen;
+  StorageState() = default;
+  // One that is alive, and of whose block nothing is known.
+  StorageState(std::int64_t bytes, Category category, DeviceId device)
+      : bytes_(bytes),
+        rest_(at(kLifeBit, Life::Alive) | at(kCategoryBit, category) |
+              at(kDeviceBit, static_cast<std::uint8_t>(~device.value))) {}
+
+  std::int64_t bytes() const { return bytes_; }
+  Category category() const { return static_cast<Category>(part<std::uint8_t>(kCategoryBit)); }
+  DeviceId device() const {
+    return DeviceId(static_cast<DeviceId::rep>(~part<DeviceId::rep>(kDeviceBit)));
+  }
+  Life life() const { return static_cast<Life>(part<std::uint8_t>(kLifeBit)); }
+  bool alive() const { return life() == Life::Alive; }
   // How much larger its block is than what was asked for, where the tape tells; more than this can
   // hold is taken for the most that it can.
-  std::uint32_t spare = kUnknownSpare;
+  std::uint32_t spare() const { return ~part<std::uint32_t>(kSpareBit); }
 
-  static constexpr std::uint32_t kUnknownSpare = UINT32_MAX;
-  bool alive() const { return life == Life::Alive; }
+  void set_bytes(std::int64_t bytes) { bytes_ = bytes; }
+  void set_category(Category category) { replace(kCategoryBit, category); }
+  void set_life(Life life) { replace(kLifeBit, life); }
+  void set_spare(std::uint32_t spare) { replace(kSpareBit, ~spare); }
+
+ private:
+  // What is unknown at first is kept inverted: zeros.
+  static constexpr int kLifeBit = 0, kCategoryBit = 8, kDeviceBit = 16, kSpareBit = 32;
+  template <class T>
+  static std::uint64_t at(int bit, T value) {
+    return static_cast<std::uint64_t>(value) << bit;
+  }
+  template <class T>
+  T part(int bit) const {
+    return static_cast<T>(rest_ >> bit);
+  }
+  template <class T>
+  void replace(int bit, T value) {
+    rest_ = (rest_ & ~(((std::uint64_t{1} << 8 * sizeof(T)) - 1) << bit)) | at(bit, value);
+  }
+
+  std::int64_t bytes_ = 0;
+  std::uint64_t rest_ = 0;
 };
 
 // Before and after; bytes are 0 where the storage is not alive.
@@ -78,33 +114,34 @@ class StorageStates {
   }
   static void alloc(StorageChange& change, const Event& e) {
     if (change.before.alive()) change.problem = StorageProblem::AllocTwice;
-    change.after = {checked_size(change, e.bytes), e.category, e.device, StorageState::Life::Alive};
+    change.after = {checked_size(change, e.bytes), e.category, e.device};
   }
   static void free(StorageChange& change) {
     if (!change.before.alive()) {
-      change.problem = change.before.life == StorageState::Life::Dead ? StorageProblem::DoubleFree
-                                                                      : StorageProblem::FreeUnknown;
+      change.problem = change.before.life() == StorageState::Life::Dead
+                           ? StorageProblem::DoubleFree
+                           : StorageProblem::FreeUnknown;
       return;
     }
-    change.after.bytes = 0;
-    change.after.life = StorageState::Life::Dead;
+    change.after.set_bytes(0);
+    change.after.set_life(StorageState::Life::Dead);
   }
   static void resize(StorageChange& change, const Event& e) {
     if (!use(change)) return;
-    change.after.bytes = checked_size(change, e.bytes);
-    change.after.spare = StorageState::kUnknownSpare;  // it is in another block now
+    change.after.set_bytes(checked_size(change, e.bytes));
+    change.after.set_spare(StorageState::kUnknownSpare);  // it is in another block now
   }
   static void relabel(StorageChange& change, const Event& e) {
-    if (use(change)) change.after.category = e.category;
+    if (use(change)) change.after.set_category(e.category);
   }
   // A block has room for what was asked for, whatever the tape says; one of nothing tells nothing.
   static void block(StorageChange& change, const Event& e) {
     if (!use(change)) return;
     const std::int64_t bytes = checked_size(change, e.bytes);
-    const std::int64_t spare = std::max<std::int64_t>(bytes - change.after.bytes, 0);
+    const std::int64_t spare = std::max<std::int64_t>(bytes - change.after.bytes(), 0);
     const std::int64_t most = StorageState::kUnknownSpare - 1;
-    change.after.spare = bytes == 0 ? StorageState::kUnknownSpare
-                                    : static_cast<std::uint32_t>(std::min(spare, most));
+    change.after.set_spare(bytes == 0 ? StorageState::kUnknownSpare
+                                      : static_cast<std::uint32_t>(std::min(spare, most)));
   }
   static void use_or_block(StorageChange& change, const Event& e) {
     if (e.kind == Kind::Block) block(change, e);
