@@ -98,6 +98,13 @@ void about_segment(LiveBuilder& self, const std::string& device, std::uint32_t s
   self.write([&](TapeBuilder& b) { (b.*Write)(b.tables().device(device), segment, bytes, place); });
 }
 
+template <auto Write>
+void about_pool(LiveBuilder& self, const std::string& device, std::uint32_t pool,
+                const py::kwargs& words) {
+  const Place place = place_of(self.tables(), words);
+  self.write([&](TapeBuilder& b) { (b.*Write)(b.tables().device(device), pool, place); });
+}
+
 void bind_storage_events(BuilderClass& type) {
   type.def("alloc", &alloc, py::arg("device"), py::arg("bytes"), py::arg("category") = "Unknown",
            "A storage is born; returns its number.")
@@ -148,6 +155,12 @@ void bind_other_events(BuilderClass& type) {
            py::arg("segment"), py::arg("bytes"))
       .def("unmap_segment", &about_segment<&TapeBuilder::unmap_segment>, py::arg("device"),
            py::arg("segment"), py::arg("bytes"))
+      .def("use_pool", &about_pool<&TapeBuilder::use_pool>, py::arg("device"), py::arg("pool"),
+           "Births of the device come from this pool from here on; 0 is the one that all share.")
+      .def("release_pool", &about_pool<&TapeBuilder::release_pool>, py::arg("device"),
+           py::arg("pool"))
+      .def("empty_cache", &about_pool<&TapeBuilder::empty_cache>, py::arg("device"),
+           py::arg("pool") = 0)
       .def(
           "region",
           [](std::shared_ptr<LiveBuilder> self, std::string name) {

@@ -115,6 +115,8 @@ void bind_event(py::module_& module) {
           "storage", [](const EventView& e) { return subject_if(e, is_about_storage(e.row.kind)); })
       .def_property_readonly(
           "segment", [](const EventView& e) { return subject_if(e, is_about_segment(e.row.kind)); })
+      .def_property_readonly(
+          "pool", [](const EventView& e) { return subject_if(e, is_about_pool(e.row.kind)); })
       .def_property_readonly("text", &remark)
       .def_property_readonly(
           "scope", [](const EventView& e) { return decoded(e.tables().scope_path(e.row.scope)); })

@@ -93,6 +93,9 @@ void bind_kind(py::module_& module) {
       .value("SegmentMap", Kind::SegmentMap)
       .value("SegmentUnmap", Kind::SegmentUnmap)
       .value("Block", Kind::Block)
+      .value("PoolUse", Kind::PoolUse)
+      .value("PoolRelease", Kind::PoolRelease)
+      .value("CacheEmpty", Kind::CacheEmpty)
       .finalize();
   speak<Kind>(module, "Kind", &name_of);
 }

@@ -96,6 +96,9 @@ class Kind(enum.IntEnum):
     SegmentMap = 13
     SegmentUnmap = 14
     Block = 15
+    PoolUse = 16
+    PoolRelease = 17
+    CacheEmpty = 18
 
 class Severity(enum.IntEnum):
     Note = 0
@@ -170,6 +173,7 @@ class Event:
     stream: Final[int | None]
     storage: Final[int | None]
     segment: Final[int | None]
+    pool: Final[int | None]
     text: Final[str]
     scope: Final[str]
     op: Final[str]
@@ -280,6 +284,9 @@ class TapeBuilder:
     def unmap_segment(
         self, device: str, segment: int, bytes: int, **place: Unpack[_Place]
     ) -> None: ...
+    def use_pool(self, device: str, pool: int, **place: Unpack[_Place]) -> None: ...
+    def release_pool(self, device: str, pool: int, **place: Unpack[_Place]) -> None: ...
+    def empty_cache(self, device: str, pool: int = 0, **place: Unpack[_Place]) -> None: ...
     def region(self, name: str) -> Region: ...
     def set_time(self, time_ns: int) -> None: ...
     def set_meta(self, key: str, value: str) -> None: ...

@@ -1,11 +1,15 @@
 // Properties of the caching allocator's model: against a slow twin, and what holds for any
 // settings.
 #include <array>
+#include <list>
+#include <map>
 
 #include "tests/property/properties.h"
 #include "tests/property/slow_allocator.h"
 #include "tidemark/engine/allocator/caching_allocator.h"
 #include "tidemark/engine/base/error.h"
+#include "tidemark/engine/replay/block_accounting.h"
+#include "tidemark/engine/tape/builder.h"
 
 namespace tidemark::test {
 namespace {
@@ -142,6 +146,130 @@ void allocator_is_sound(const Sample& sample) {
   expect_equal(model.counters().all.inactive_split.current, 0, "split bytes of nothing");
 }
 
+// A GPU whose pools are slow allocators of their own.
+class SlowPools {
+ public:
+  explicit SlowPools(const AllocatorSettings& settings) : settings_(settings) { add(0); }
+
+  void use(std::uint32_t number) {
+    if (!used_.contains(number)) add(number);
+    number_ = number;
+  }
+  void release(std::uint32_t number) {
+    const auto used = used_.find(number);
+    if (number == 0 || used == used_.end()) return;
+    used->second->is_released = true;
+    used_.erase(used);
+  }
+  // While births come from a private pool only released ones are emptied.
+  void empty(std::uint32_t number) {
+    for (One& one : all_) {
+      const bool is_meant = number == 0 || one.number == number;
+      if (is_meant && (one.is_released || (one.number == 0 && number_ == 0)))
+        one.slow.empty_cache();
+    }
+  }
+  std::pair<SlowAllocator*, SlowAllocator::Place> malloc(std::int64_t bytes) {
+    SlowAllocator& slow = used_.at(number_)->slow;
+    return {&slow, slow.malloc(bytes, 0).value()};
+  }
+  bool comes_from_used() const { return used_.contains(number_); }
+  std::int64_t reserved() const {
+    std::int64_t sum = 0;
+    for (const One& one : all_) sum += one.slow.reserved();
+    return sum;
+  }
+
+ private:
+  struct One {
+    std::uint32_t number;
+    SlowAllocator slow;
+    bool is_released = false;
+  };
+  void add(std::uint32_t number) {
+    all_.push_back({number, SlowAllocator(settings_, AllocatorSettings::kUnlimited)});
+    used_[number] = &all_.back();
+  }
+
+  AllocatorSettings settings_;
+  std::list<One> all_;
+  std::map<std::uint32_t, One*> used_;
+  std::uint32_t number_ = 0;
+};
+
+// The replay's accounting of a tape with pools; numbers of released ones come again.
+class PoolReplay {
+ public:
+  PoolReplay(Random& random, const AllocatorOptions& options)
+      : random_(random), blocks_(builder_.tables(), options), slow_(options.settings) {}
+
+  void step() {
+    const auto number = static_cast<std::uint32_t>(random_.below(4));
+    if (random_.chance(0.15) || !slow_.comes_from_used()) use(number);
+    else if (random_.chance(0.05)) tell([&] { builder_.release_pool(gpu_, number); }, number, 'R');
+    else if (random_.chance(0.08)) tell([&] { builder_.empty_cache(gpu_, number); }, number, 'E');
+    else if (!alive_.empty() && random_.chance(0.45)) free(random_.below(alive_.size()));
+    else alloc(random_bytes(random_));
+    const CachingAllocator* model = blocks_.allocator(gpu_);
+    expect_equal(model ? model->counters().all.reserved.current : 0, slow_.reserved(), "reserved");
+  }
+  void finish() {
+    while (!alive_.empty()) free(alive_.size() - 1);
+    if (blocks_.allocator(gpu_)) expect_sound(*blocks_.allocator(gpu_));
+  }
+
+ private:
+  struct Alive {
+    StorageId storage;
+    std::int64_t bytes;
+    SlowAllocator* slow;
+    SlowAllocator::Place place;
+  };
+  void use(std::uint32_t number) {
+    builder_.use_pool(gpu_, number);
+    blocks_.take_pool(builder_.last());
+    slow_.use(number);
+  }
+  // A released pool that is never emptied again is not told apart from one that is.
+  template <class Write>
+  void tell(const Write& write, std::uint32_t number, char what) {
+    write();
+    blocks_.take_pool(builder_.last());
+    if (what == 'R') slow_.release(number);
+    else slow_.empty(number);
+  }
+  void alloc(std::int64_t bytes) {
+    const StorageId storage = builder_.alloc(gpu_, bytes);
+    blocks_.take(builder_.last(), {}, builder_.storages()[storage]);
+    const auto [slow, place] = slow_.malloc(bytes);
+    alive_.push_back({storage, bytes, slow, place});
+  }
+  void free(std::size_t which) {
+    const Alive dead = alive_[which];
+    const StorageState before = builder_.storages()[dead.storage];
+    builder_.free(dead.storage);
+    blocks_.take(builder_.last(), before, builder_.storages()[dead.storage]);
+    dead.slow->free(dead.place);
+    alive_.erase(alive_.begin() + static_cast<std::ptrdiff_t>(which));
+  }
+
+  Random& random_;
+  TapeBuilder builder_;
+  const DeviceId gpu_ = builder_.tables().device("cuda:0");
+  BlockAccounting blocks_;
+  SlowPools slow_;
+  std::vector<Alive> alive_;
+};
+
+void pools_are_allocators_of_their_own(const Sample& sample) {
+  Random random = sample.choices();
+  AllocatorOptions options = random_options(random);
+  options.device_bytes = AllocatorSettings::kUnlimited;
+  PoolReplay replay(random, options);
+  for (int i = 0; i < 2 * kRequests; ++i) replay.step();
+  replay.finish();
+}
+
 // Pieces of settings in any order: they are read, or refused with a place and a hint.
 void bad_settings_are_refused(const Sample& sample) {
   Random random = sample.choices();
@@ -180,6 +308,7 @@ void bad_settings_are_refused(const Sample& sample) {
 std::vector<Property> allocator_properties() {
   return {{"the caching allocator equals its slow twin", allocator_equals_its_slow_twin},
           {"the caching allocator is sound under any settings", allocator_is_sound},
+          {"private pools are allocators of their own", pools_are_allocators_of_their_own},
           {"bad settings of the allocator are refused", bad_settings_are_refused}};
 }
 

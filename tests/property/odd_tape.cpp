@@ -106,6 +106,7 @@ void break_rules_of_pairs(TapeBuilder& builder) {
   builder.map_segment(device, 1, 6);
   builder.unmap_segment(device, 1, 7);
   builder.unmap_segment(device, 1, 7);
+  builder.release_pool(device, 1);
 }
 
 }  // namespace

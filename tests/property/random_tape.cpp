@@ -49,7 +49,7 @@ class Writer {
   };
 
   void act() {
-    static constexpr std::array<Weighted, 15> kActions = {{{30, &Writer::alloc},
+    static constexpr std::array<Weighted, 16> kActions = {{{30, &Writer::alloc},
                                                            {22, &Writer::free},
                                                            {6, &Writer::resize},
                                                            {6, &Writer::relabel},
@@ -63,9 +63,10 @@ class Writer {
                                                            {5, &Writer::phase},
                                                            {3, &Writer::step},
                                                            {2, &Writer::mark},
-                                                           {2, &Writer::segment}}};
+                                                           {2, &Writer::segment},
+                                                           {3, &Writer::pool}}};
     if (is_irregular_ && random_.chance(0.06)) return act_irregularly();
-    std::uint64_t at = random_.below(112);
+    std::uint64_t at = random_.below(115);
     for (const Weighted& choice : kActions) {
       if (at < choice.weight) return (this->*choice.action)();
       at -= choice.weight;
@@ -164,6 +165,13 @@ class Writer {
     const std::int64_t bytes = random_.chance(0.8) ? 2 << 20 : 4 << 20;
     if (random_.chance(0.5)) builder_.map_segment(device(), number, bytes, place());
     else builder_.unmap_segment(device(), number, bytes, place());
+  }
+
+  void pool() {
+    const auto number = static_cast<std::uint32_t>(random_.below(4));
+    if (random_.chance(0.6)) return builder_.use_pool(device(), number, place());
+    if (random_.chance(0.5)) return builder_.empty_cache(device(), number, place());
+    builder_.release_pool(device(), number, place());
   }
 
   void touch(StorageId storage) {

@@ -26,6 +26,7 @@ class SlowReplay {
     if (e.kind == Kind::Input || e.kind == Kind::Output) use(e);
     if (e.kind == Kind::CallBegin || e.kind == Kind::CallEnd) pair_call(e);
     if (e.kind == Kind::SegmentMap || e.kind == Kind::SegmentUnmap) pair_segment(e);
+    pair_pool(e);
     sum();
     run_.moments.push_back(now_);
   }
@@ -135,6 +136,18 @@ class SlowReplay {
     mapped_.erase(segment);
   }
 
+  void pair_pool(const Event& e) {
+    const std::pair pool(run_.device_name(e.device.value), e.subject);
+    if (e.kind == Kind::PoolUse && e.subject > 0) {
+      used_.insert(pool);
+      known_pools_.insert(pool);
+    }
+    const bool releases_none = e.kind == Kind::PoolRelease && !used_.erase(pool);
+    const bool empties_none =
+        e.kind == Kind::CacheEmpty && e.subject > 0 && !known_pools_.contains(pool);
+    if (releases_none || empties_none) ++run_.problems["pool-not-in-use"];
+  }
+
   void sum() {
     now_.rows.assign(run_.device_count(), {});
     for (const auto& [storage, one] : now_.alive) {
@@ -151,6 +164,7 @@ class SlowReplay {
   std::vector<SlowSpan> open_;
   std::vector<std::string> called_;                                       // operators
   std::map<std::pair<std::string, std::uint32_t>, std::int64_t> mapped_;  // device and number
+  std::set<std::pair<std::string, std::uint32_t>> used_, known_pools_;    // likewise
 };
 
 }  // namespace

@@ -39,6 +39,18 @@ def test_marks_segments_and_streams_have_their_own_attributes():
     assert (tape[2].op, tape[2].signature) == ("aten::mm", "(2x3, 3x4)")
 
 
+def test_pools_of_the_allocator_are_events():
+    builder = tidemark.TapeBuilder()
+    builder.use_pool("cuda:0", 2, source=("train.py", 3))
+    builder.release_pool("cuda:0", 2)
+    builder.empty_cache("cuda:0")
+    tape = builder.finish()
+    assert [(event.kind, event.pool, event.device) for event in tape] == [
+        (Kind.PoolUse, 2, "cuda:0"), (Kind.PoolRelease, 2, "cuda:0"), (Kind.CacheEmpty, 0, "cuda:0")]
+    assert tape[0].source == "train.py:3" and tape[0].segment is None
+    assert tidemark.read_text(tape.to_text()).to_text() == tape.to_text()
+
+
 def test_iteration_visits_every_event_in_order(tiny):
     assert [event.index for event in tiny] == list(range(15))
     assert [event.kind for event in tiny if event.step == 0] == [Kind.Alloc]

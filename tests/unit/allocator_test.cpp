@@ -150,6 +150,46 @@ TEST(CachingAllocator, APrivatePoolKeepsItsMemoryUntilItIsReleased) {
   EXPECT_EQ(model.counters().all.reserved.current, 30 * kMiB);
 }
 
+TEST(CachingAllocator, WhileAGraphIsCapturedOnlyReleasedPoolsAreEmptied) {
+  CachingAllocator model;
+  const PoolId pool = model.add_pool();
+  model.free(model.malloc(30 * kMiB, 0, pool));
+  model.free(model.malloc(40 * kMiB));
+  model.release_pool(pool);
+  model.set_capturing(true);
+  model.empty_cache();
+  EXPECT_EQ(model.counters().all.reserved.current, 40 * kMiB);
+  model.set_capturing(false);
+  model.empty_cache();
+  EXPECT_EQ(model.counters().all.reserved.current, 0);
+}
+
+// Ten thousand captures, one after the other, need the room of one.
+TEST(CachingAllocator, ThePlaceOfAPoolThatHoldsNothingIsUsedAgain) {
+  CachingAllocator model;
+  const PoolId first = model.add_pool();
+  const BlockId kept = model.malloc(30 * kMiB, 0, first);
+  model.release_pool(first);
+  model.empty_cache();
+  const PoolId second = model.add_pool();
+  EXPECT_NE(second, first);  // which holds a block
+  model.free(kept);
+  model.empty_pool(first);
+  EXPECT_EQ(model.counters().all.reserved.current, 0);
+  EXPECT_EQ(model.add_pool(), first);
+}
+
+TEST(CachingAllocator, APoolThatIsSharedAgainIsNotGivenBack) {
+  CachingAllocator model;
+  const PoolId pool = model.add_pool();
+  model.free(model.malloc(30 * kMiB, 0, pool));
+  model.release_pool(pool);
+  model.share_pool(pool);
+  model.empty_cache();
+  model.empty_pool(pool);
+  EXPECT_EQ(model.counters().all.reserved.current, 30 * kMiB);
+}
+
 // Above 70 MiB of 100, a request that needs new memory gives back what has been free for longest:
 // of three free blocks the one that has seen more searches.
 TEST(CachingAllocator, GarbageIsCollectedAboveTheThreshold) {

@@ -51,6 +51,44 @@ TEST(Alloc, SaysWhereNothingIsGained) {
   EXPECT_NE(text_report(answer).find("None is worth setting"), std::string::npos);
 }
 
+// What a graph's temporary tensor leaves behind is the graph's: 30 of 60 MiB are free and of no use
+// to the next 30. With the graph's death they go back.
+TEST(Alloc, APrivatePoolKeepsItsMemoryUntilItIsReleasedAndEmptied) {
+  const std::string captured =
+      "device cuda:0\npool 1\nalloc a 30MiB\nalloc b 30MiB\nfree b\npool 0\n";
+  const auto reserved = [](const std::string& lines) {
+    const AllocAnswer answer = find_alloc(read_tape_text("tape 2\n" + lines));
+    return outcome_of(answer, "").peak.reserved_peak_bytes;
+  };
+  EXPECT_EQ(reserved(captured + "alloc c 30MiB\n"), 90 * kMiB);
+  EXPECT_EQ(reserved(captured + "empty 0\nalloc c 30MiB\n"), 90 * kMiB);
+  EXPECT_EQ(reserved(captured + "release 1\nalloc c 30MiB\n"), 90 * kMiB);
+  EXPECT_EQ(reserved(captured + "release 1\nempty 0\nalloc c 30MiB\n"), 60 * kMiB);
+  EXPECT_EQ(reserved(captured + "release 1\nempty 1\nalloc c 30MiB\n"), 60 * kMiB);
+  EXPECT_EQ(reserved(captured + "pool 1\nalloc c 30MiB\n"), 60 * kMiB);
+}
+
+// Blocks of the first pass are not in the way of the second.
+TEST(Alloc, AnEmptiedCacheIsOnTheTape) {
+  const std::string first = "device cuda:0\nalloc a 30MiB\nfree a\n", second = "alloc b 40MiB\n";
+  const auto reserved = [](const std::string& lines) {
+    const AllocAnswer answer = find_alloc(read_tape_text("tape 2\n" + lines));
+    return outcome_of(answer, "").peak.reserved_peak_bytes;
+  };
+  EXPECT_EQ(reserved(first + second), 70 * kMiB);
+  EXPECT_EQ(reserved(first + "empty 0\n" + second), 40 * kMiB);
+}
+
+// The same with every storage charged its block.
+TEST(Alloc, ThePeakByBlocksFollowsPools) {
+  PeakOptions options;
+  options.allocator_settings = "";
+  const PeakAnswer peak = find_peak(
+      read_tape_text("tape 2\ndevice cuda:0\nalloc a 30MiB\nfree a\npool 1\nalloc b 29MiB\n"),
+      options);
+  EXPECT_EQ(peak.devices.at(0).allocator->reserved_peak_bytes, 60 * kMiB);
+}
+
 // A GPU of 743 MiB has 100 for the allocator, after 643 of CUDA's context: 30 + 40 fit, and for the
 // next 50 the cache must be emptied.
 TEST(Alloc, CountsRetriesOnTheGpuOfTheRun) {

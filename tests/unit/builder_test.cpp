@@ -217,7 +217,8 @@ TEST(TapeBuilder, ARowThatNoReaderWouldTakeIsRefused) {
     row.device = device;
     return code_thrown_by([&] { builder.append(row); }) == ErrorCode::BadArgument;
   };
-  for (Kind kind : {Kind::Alloc, Kind::SegmentMap, Kind::SegmentUnmap}) {
+  for (Kind kind : {Kind::Alloc, Kind::SegmentMap, Kind::SegmentUnmap, Kind::PoolUse,
+                    Kind::PoolRelease, Kind::CacheEmpty}) {
     EXPECT_TRUE(refuses(kind, 0, DeviceId())) << name_of(kind);
     EXPECT_TRUE(refuses(kind, 0, DeviceId(1))) << name_of(kind);
   }
@@ -248,6 +249,9 @@ const Calls kCalls = {
     [](TapeBuilder& b, const Place& p) { b.mark("text", p); },
     [](TapeBuilder& b, const Place& p) { b.map_segment(DeviceId(0), 3, 5, p); },
     [](TapeBuilder& b, const Place& p) { b.unmap_segment(DeviceId(0), 3, 5, p); },
+    [](TapeBuilder& b, const Place& p) { b.use_pool(DeviceId(0), 2, p); },
+    [](TapeBuilder& b, const Place& p) { b.release_pool(DeviceId(0), 2, p); },
+    [](TapeBuilder& b, const Place& p) { b.empty_cache(DeviceId(0), 0, p); },
     [](TapeBuilder& b, const Place& p) { b.free(StorageId(9), p); },
     [](TapeBuilder& b, const Place& p) { b.end_scope(ScopeId(0), p); }};
 

@@ -172,6 +172,15 @@ TEST(DamagedTape, ANewerVersionIsUnsupported) {
   EXPECT_NE(error.hint().find("update"), std::string::npos);
 }
 
+// The one before this: its events are all known here.
+TEST(DamagedTape, TheVersionBeforeThisOneIsRead) {
+  Bytes file = flushed_file();
+  const Tape tape = tape_of(file);
+  file[8] = std::byte{2};
+  EXPECT_EQ(tape_of(file).size(), tape.size());
+  EXPECT_TRUE(tape_of(file).diagnostics().all().empty());
+}
+
 TEST(DamagedTape, AnOlderVersionIsUnsupportedToo) {
   Bytes file = flushed_file();
   file[8] = std::byte{1};
@@ -266,11 +275,12 @@ TEST(DamagedTape, AStorageFarAheadOfItsEventIsRefusedWhereverBlocksEnd) {
   }
 }
 
-TEST(DamagedTape, AMarkWithoutATextAndASegmentWithoutADeviceAreRefused) {
-  Event mark, segment;
+TEST(DamagedTape, AMarkWithoutATextAndASegmentOrPoolWithoutADeviceAreRefused) {
+  Event mark, segment, pool;
   mark.subject = 3;
   segment.kind = Kind::SegmentMap;
-  for (const Event& wrong : {mark, segment}) {
+  pool.kind = Kind::PoolUse;
+  for (const Event& wrong : {mark, segment, pool}) {
     Bytes file = file_header();
     append_block(file, BlockKind::Events, event_block(wrong));
     EXPECT_EQ(error_of(file).code(), ErrorCode::BadFormat);

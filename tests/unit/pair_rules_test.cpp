@@ -72,6 +72,23 @@ TEST(PairRules, ASegmentUnmappedWithAnotherSizeIsNamedAndGone) {
             (Facts{"wrong-unmap-size 1 event 1", "segment-not-mapped 1 event 2"}));
 }
 
+TEST(PairRules, APoolIsUsedReleasedAndUsedAgain) {
+  EXPECT_EQ(found_in("pool 1\npool 0\nrelease 1\nempty 1\nempty 0\npool 1\nrelease 1\n"), Facts{});
+}
+
+TEST(PairRules, APoolThatNobodyUsesIsNamedWhereItIsReleasedOrEmptied) {
+  EXPECT_EQ(found_in("release 1\nempty 2\npool 1\nrelease 1\nrelease 1\n"),
+            Facts{"pool-not-in-use 3 event 0"});
+}
+
+TEST(PairRules, ThePoolThatAllShareIsNeverReleased) {
+  EXPECT_EQ(found_in("pool 0\nrelease 0\n"), Facts{"pool-not-in-use 1 event 1"});
+}
+
+TEST(PairRules, PoolsOfTwoDevicesAreTwo) {
+  EXPECT_EQ(found_in("pool 1\ndevice cuda:7\nrelease 1\n"), Facts{"pool-not-in-use 1 event 1"});
+}
+
 TEST(PairRules, AWarningMayBeTheRecordersFaultAndAnErrorIsNot) {
   const Diagnostics found =
       verify(read_tape_text("tape 1\nreturn f\ncall f\nmap 1 1\nmap 1 1\nunmap 1 2\nunmap 1 1\n"));

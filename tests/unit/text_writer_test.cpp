@@ -106,6 +106,17 @@ TEST(TextWriter, ANegativeSizeIsWrittenWithAKey) {
   expect_same_after_reading(tape);
 }
 
+TEST(TextWriter, PoolsNeedTheSecondVersionOfTheTextForm) {
+  TapeBuilder builder;
+  const DeviceId gpu = builder.tables().device("cuda:1");
+  builder.use_pool(gpu, 3);
+  builder.release_pool(gpu, 3);
+  builder.empty_cache(gpu);
+  const Tape tape = builder.finish();
+  EXPECT_EQ(write_tape_text(tape), "tape 2\ndevice cuda:1\npool 3\nrelease 3\nempty 0\n");
+  expect_same_after_reading(tape);
+}
+
 TEST(TextWriter, AFreeThatContradictsItsStorageIsWrittenWithKeys) {
   TapeBuilder builder;
   Event row = builder.draft(Kind::Free, {}, builder.alloc(builder.tables().device("cpu"), 5).value);

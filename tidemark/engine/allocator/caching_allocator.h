@@ -51,13 +51,17 @@ class CachingAllocator {
   void record_stream(BlockId block, std::uint32_t stream);
   // The other streams have passed this freed block.
   void pass_events(BlockId block);
+  // Gives back what is free, of private pools only where nobody uses them; while a graph is
+  // captured of those alone.
   void empty_cache();
 
   // Private pools, of CUDA graphs: each has as many users as graphs share it. When the last has
-  // released it, its free memory may go back to the device.
+  // released it, its free memory may go back to the device; with all of it goes the pool's number.
   PoolId add_pool();
   void share_pool(PoolId pool);
   void release_pool(PoolId pool);
+  // The same as empty_cache() for one pool.
+  void empty_pool(PoolId pool);
   // While a graph is captured no event is asked for, and the cache is not emptied for a request.
   void set_capturing(bool is_capturing) { is_capturing_ = is_capturing; }
 
@@ -90,6 +94,7 @@ class CachingAllocator {
     std::vector<FreeBlocks> free;                // by stream
     std::vector<std::vector<BlockId>> unmapped;  // by stream, then by address
     std::int64_t searches = 0;                   // counted only where garbage is collected
+    std::int64_t held = 0;                       // bytes of the device
   };
   static constexpr std::uint32_t kLarge = 0, kSmall = 1;
   static bool is_small(std::uint32_t pool) { return (pool & 1) == kSmall; }
@@ -139,6 +144,7 @@ class CachingAllocator {
   bool release_largest(const Request& request, std::int64_t wanted);
   void release_cached();
   void release_pool_blocks(std::uint32_t pool);
+  bool give_back(PoolId pool);
   void release(BlockId block);
   bool is_whole_segment(BlockId id) const {
     return !blocks_[id].is_split() && !blocks_[id].is_expandable;
@@ -157,6 +163,9 @@ class CachingAllocator {
     change(counters_.all);
     change(kind_of(pool));
   }
+  // The device has given so many bytes to a pool, or got them back.
+  void add_reserved(std::uint32_t pool, std::int64_t bytes);
+  void remove_reserved(std::uint32_t pool, std::int64_t bytes);
   Pool& pool_for(std::uint32_t pool, std::uint32_t stream);
 
   AllocatorOptions options_;
@@ -164,6 +173,7 @@ class CachingAllocator {
   BlockTable blocks_;
   std::vector<Pool> pools_;         // two for each of the next
   std::vector<std::int64_t> uses_;  // by PoolId; the default pool is never released
+  std::vector<PoolId> released_, unused_pools_;
   std::vector<Segment> segments_;
   std::vector<std::uint32_t> unused_segments_;
   std::uint32_t registrations_ = 0;

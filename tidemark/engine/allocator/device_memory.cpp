@@ -16,6 +16,16 @@ bool CachingAllocator::has_on_device(std::int64_t bytes) const {
   return bytes <= std::min(options_.device_bytes, kMostReserved) - counters_.all.reserved.current;
 }
 
+void CachingAllocator::add_reserved(std::uint32_t pool, std::int64_t bytes) {
+  pools_[pool].held += bytes;
+  count(pool, [&](PoolCounters& c) { c.reserved.add(bytes); });
+}
+
+void CachingAllocator::remove_reserved(std::uint32_t pool, std::int64_t bytes) {
+  pools_[pool].held -= bytes;
+  count(pool, [&](PoolCounters& c) { c.reserved.remove(bytes); });
+}
+
 std::uint32_t CachingAllocator::add_segment(std::int64_t bytes, std::int64_t page) {
   const std::int64_t address = next_place_ ? *next_place_
                                : page == 0 ? addresses_.take(bytes)
@@ -61,10 +71,8 @@ BlockId CachingAllocator::new_memory(const Request& request) {
   if (options_.settings.expandable_segments) return extend(request);
   if (!has_on_device(bytes)) return kNoBlock;
   const Block block = first_block(add_segment(bytes), request);
-  count(request.pool, [&](PoolCounters& c) {
-    c.segments.add(1);
-    c.reserved.add(bytes);
-  });
+  count(request.pool, [&](PoolCounters& c) { c.segments.add(1); });
+  add_reserved(request.pool, bytes);
   if (bytes >= options_.settings.max_split_bytes) counters_.oversize_segments.add(1);
   ++counters_.device_allocs;
   tell(SegmentAction::Alloc, block.address, bytes, request.stream);
@@ -147,10 +155,8 @@ bool CachingAllocator::release_largest(const Request& request, std::int64_t want
 void CachingAllocator::release(BlockId id) {
   const Block block = blocks_[id];
   take_free(id);
-  count(block.pool, [&](PoolCounters& c) {
-    c.segments.remove(1);
-    c.reserved.remove(block.size);
-  });
+  count(block.pool, [&](PoolCounters& c) { c.segments.remove(1); });
+  remove_reserved(block.pool, block.size);
   if (block.size >= options_.settings.max_split_bytes) counters_.oversize_segments.remove(1);
   ++counters_.device_frees;
   tell(SegmentAction::Free, block.address, block.size, block.stream);
@@ -169,27 +175,51 @@ void CachingAllocator::release_pool_blocks(std::uint32_t pool) {
   for (const BlockId id : expandable) unmap(id);
 }
 
+// True where nothing is left of a pool that nobody uses.
+bool CachingAllocator::give_back(PoolId pool) {
+  release_pool_blocks(2 * pool + kSmall);
+  release_pool_blocks(2 * pool + kLarge);
+  if (pools_[2 * pool + kSmall].held + pools_[2 * pool + kLarge].held > 0) return false;
+  unused_pools_.push_back(pool);
+  return true;
+}
+
 void CachingAllocator::release_cached() {
-  synchronise();
-  release_pool_blocks(kLarge);
-  release_pool_blocks(kSmall);
-  for (PoolId pool = 1; pool < uses_.size(); ++pool) {
-    if (uses_[pool] > 0) continue;
-    release_pool_blocks(2 * pool + kSmall);
-    release_pool_blocks(2 * pool + kLarge);
+  if (!is_capturing_) {
+    synchronise();
+    release_pool_blocks(kLarge);
+    release_pool_blocks(kSmall);
   }
+  std::erase_if(released_, [&](PoolId pool) { return give_back(pool); });
 }
 
 void CachingAllocator::empty_cache() { release_cached(); }
 
+void CachingAllocator::empty_pool(PoolId pool) {
+  const auto found = std::find(released_.begin(), released_.end(), pool);
+  if (found == released_.end()) return;
+  if (!is_capturing_) pass_all_events();
+  if (give_back(pool)) released_.erase(found);
+}
+
 PoolId CachingAllocator::add_pool() {
+  if (!unused_pools_.empty()) {
+    const PoolId pool = unused_pools_.back();
+    unused_pools_.pop_back();
+    uses_[pool] = 1;
+    return pool;
+  }
   pools_.resize(pools_.size() + 2);
   uses_.push_back(1);
   return static_cast<PoolId>(uses_.size() - 1);
 }
 
-void CachingAllocator::share_pool(PoolId pool) { ++uses_[pool]; }
+void CachingAllocator::share_pool(PoolId pool) {
+  if (uses_[pool]++ == 0) std::erase(released_, pool);
+}
 
-void CachingAllocator::release_pool(PoolId pool) { --uses_[pool]; }
+void CachingAllocator::release_pool(PoolId pool) {
+  if (--uses_[pool] == 0) released_.push_back(pool);
+}
 
 }  // namespace tidemark

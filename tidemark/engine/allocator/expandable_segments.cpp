@@ -95,7 +95,7 @@ bool CachingAllocator::map(BlockId id, std::int64_t bytes) {
   join(id, blocks_[id].previous);
   join(id, blocks_[id].next);
   put_free(id);
-  count(blocks_[id].pool, [&](PoolCounters& c) { c.reserved.add(mapped); });
+  add_reserved(blocks_[id].pool, mapped);
   ++counters_.device_allocs;
   tell(SegmentAction::Map, address, mapped, blocks_[id].stream);
   return true;
@@ -139,7 +139,7 @@ void CachingAllocator::unmap(BlockId id) {
   join(id, blocks_[id].previous);
   join(id, blocks_[id].next);
   put_unmapped(id);
-  count(block.pool, [&](PoolCounters& c) { c.reserved.remove(last - first); });
+  remove_reserved(block.pool, last - first);
   ++counters_.device_frees;
   tell(SegmentAction::Unmap, first, last - first, block.stream);
   if (blocks_[id].is_split()) return;

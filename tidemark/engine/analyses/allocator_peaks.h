@@ -36,6 +36,7 @@ class AllocatorPeaks {
       : blocks_(tables, options), selection_(std::move(selection)) {}
 
   void see(const Event& e, const Change& change, const Replay& replay) {
+    if (is_about_pool(e.kind)) return blocks_.take_pool(e);
     if (!changes_storage(e.kind) && e.kind != Kind::Step) return;
     if (e.kind != Kind::Step) blocks_.take(e, change.before, change.after);
     if (!is_chosen(selection_.step, replay.now().step)) return;

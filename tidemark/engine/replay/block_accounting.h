@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "tidemark/engine/allocator/caching_allocator.h"
@@ -25,13 +26,25 @@ class BlockAccounting {
 
   // Follows an event whose subject is a storage.
   Charge take(const Event& e, const StorageState& before, const StorageState& after);
+  // Follows an event whose subject is a pool.
+  void take_pool(const Event& e);
   // Null for a device that has none, or no storage yet.
   const CachingAllocator* allocator(DeviceId device) const {
-    const bool is_known = device.value < allocators_.size() && allocators_[device.value];
-    return is_known ? &*allocators_[device.value] : nullptr;
+    const bool is_known = device.value < gpus_.size() && gpus_[device.value].allocator;
+    return is_known ? &*gpus_[device.value].allocator : nullptr;
   }
 
  private:
+  struct Pool {
+    PoolId id = kDefaultPool;
+    bool is_used = false;
+  };
+  struct Gpu {
+    std::optional<CachingAllocator> allocator;      // none where the device is no GPU
+    std::unordered_map<std::uint32_t, Pool> pools;  // private ones, by the tape's numbers
+    PoolId pool = kDefaultPool;                     // that births come from
+  };
+  static PoolId pool_in_use(Gpu& gpu, std::uint32_t number);
   std::int64_t charge_of(const Event& e, const StorageState& state) const;
   void learn_devices();
   BlockId request(const Event& e, const StorageState& state);
@@ -40,8 +53,8 @@ class BlockAccounting {
 
   const Tables* tables_;
   AllocatorOptions options_;
-  std::vector<std::optional<CachingAllocator>> allocators_;  // by device
-  std::vector<BlockId> blocks_;                              // by storage
+  std::vector<Gpu> gpus_;        // by device
+  std::vector<BlockId> blocks_;  // by storage
 };
 
 }  // namespace tidemark

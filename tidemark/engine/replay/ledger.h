@@ -62,6 +62,10 @@ class Ledger {
     ++now_.event;
     now_.time_ns = e.time_ns;
     if (e.kind == Kind::Step) ++now_.step;
+    if constexpr (kByBlocks) {
+      if (is_about_pool(e.kind)) [[unlikely]]
+        blocks_->take_pool(e);
+    }
     Change change;
     if (!is_about_storage(e.kind)) return change;
     StorageChange seen = states_.apply(e);  // not const: g++ 12 keeps what is const in memory

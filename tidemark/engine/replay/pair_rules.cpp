@@ -13,6 +13,9 @@ void PairRules::check(std::size_t event, const Event& e) {
     case Kind::CallEnd: check_return(event, e); break;
     case Kind::SegmentMap: check_map(event, e); break;
     case Kind::SegmentUnmap: check_unmap(event, e); break;
+    case Kind::PoolUse:
+    case Kind::PoolRelease:
+    case Kind::CacheEmpty: check_pool(event, e); break;
     default: break;
   }
 }
@@ -38,6 +41,19 @@ void PairRules::check_unmap(std::size_t event, const Event& e) {
   if (known == mapped_bytes_.end()) return diagnose(found_, TapeProblem::SegmentNotMapped, event);
   if (known->second != e.bytes) diagnose(found_, TapeProblem::WrongUnmapSize, event);
   mapped_bytes_.erase(known);
+}
+
+// The pool that all share is always in use, and never released.
+void PairRules::check_pool(std::size_t event, const Event& e) {
+  if (e.subject == 0 && e.kind != Kind::PoolRelease) return;
+  if (e.kind == Kind::PoolUse) {
+    has_user_[{e.device, e.subject}] = true;
+    return;
+  }
+  const auto known = has_user_.find({e.device, e.subject});
+  const bool is_wrong = known == has_user_.end() || (e.kind == Kind::PoolRelease && !known->second);
+  if (is_wrong) return diagnose(found_, TapeProblem::PoolNotInUse, event);
+  if (e.kind == Kind::PoolRelease) known->second = false;
 }
 
 Diagnostics PairRules::final_diagnostics() const {

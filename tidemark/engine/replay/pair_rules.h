@@ -1,4 +1,5 @@
-// The rules of what comes in pairs: calls and their returns, segments mapped and unmapped.
+// The rules of what comes in pairs: calls and their returns, segments mapped and unmapped, pools
+// used and released.
 #pragma once
 
 #include <cstddef>
@@ -23,16 +24,19 @@ class PairRules {
 
  private:
   using Segment = std::pair<DeviceId, std::uint32_t>;
+  using Pool = std::pair<DeviceId, std::uint32_t>;
 
   StringId operator_of(const Event& e) const;
   void check_return(std::size_t event, const Event& e);
   void check_map(std::size_t event, const Event& e);
   void check_unmap(std::size_t event, const Event& e);
+  void check_pool(std::size_t event, const Event& e);
 
   const Tables* tables_;
   Diagnostics found_;
   std::map<StringId, std::vector<std::size_t>> open_calls_;  // by operator, newest last
   std::map<Segment, std::int64_t> mapped_bytes_;
+  std::map<Pool, bool> has_user_;  // of the private pools that births came from
 };
 
 }  // namespace tidemark

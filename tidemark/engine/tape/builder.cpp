@@ -175,6 +175,24 @@ void TapeBuilder::unmap_segment(DeviceId device, std::uint32_t segment, std::int
   write(row);
 }
 
+void TapeBuilder::write_pool(Kind kind, DeviceId device, std::uint32_t pool, const Place& place) {
+  Event row = draft(kind, place, pool);
+  row.device = device;
+  write(row);
+}
+
+void TapeBuilder::use_pool(DeviceId device, std::uint32_t pool, const Place& place) {
+  write_pool(Kind::PoolUse, device, pool, place);
+}
+
+void TapeBuilder::release_pool(DeviceId device, std::uint32_t pool, const Place& place) {
+  write_pool(Kind::PoolRelease, device, pool, place);
+}
+
+void TapeBuilder::empty_cache(DeviceId device, std::uint32_t pool, const Place& place) {
+  write_pool(Kind::CacheEmpty, device, pool, place);
+}
+
 void TapeBuilder::diagnose(std::string_view code, Severity severity, std::string where,
                            std::string message, std::int64_t count) {
   diagnostics_.add(code, severity, std::move(where), std::move(message), count);

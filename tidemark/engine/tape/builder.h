@@ -61,6 +61,12 @@ class TapeBuilder {
   void unmap_segment(DeviceId device, std::uint32_t segment, std::int64_t bytes,
                      const Place& place = {});
 
+  // Pools of a device's allocator: births come from this one from here on, 0 being the one that all
+  // share; nobody uses it any more; what is free goes back to the device, of one pool or (0) all.
+  void use_pool(DeviceId device, std::uint32_t pool, const Place& place = {});
+  void release_pool(DeviceId device, std::uint32_t pool, const Place& place = {});
+  void empty_cache(DeviceId device, std::uint32_t pool = 0, const Place& place = {});
+
   // A number for a storage that will be named before it is born, or never is. At most
   // kStoragesAhead numbers may be ahead of the events: readers take higher ones for damage.
   StorageId new_storage();
@@ -88,6 +94,7 @@ class TapeBuilder {
   const Event& last() const { return last_; }
 
  private:
+  void write_pool(Kind kind, DeviceId device, std::uint32_t pool, const Place& place);
   void check_place(const Event& row) const;
   void check(const Event& row) const;
   void spill(std::size_t least);

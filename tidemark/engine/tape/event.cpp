@@ -8,8 +8,8 @@ namespace tidemark {
 namespace {
 
 constexpr std::array<std::string_view, kKindCount> kKindNames = {
-    "alloc", "free", "resize", "relabel", "begin",  "end", "call",  "return",
-    "phase", "step", "mark",   "input",   "output", "map", "unmap", "block"};
+    "alloc", "free",  "resize", "relabel", "begin", "end",   "call", "return",  "phase", "step",
+    "mark",  "input", "output", "map",     "unmap", "block", "pool", "release", "empty"};
 
 }  // namespace
 

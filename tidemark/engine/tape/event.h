@@ -27,8 +27,11 @@ enum class Kind : std::uint8_t {
   SegmentMap,    // the allocator takes memory from the device
   SegmentUnmap,  // and gives it back
   Block,         // a storage's memory is a block of this size, by its device's allocator
+  PoolUse,       // from here births of the device come from this pool of its allocator
+  PoolRelease,   // a private pool has lost its last user
+  CacheEmpty,    // the allocator gives back what is free: all of it (pool 0), or that of a pool
 };
-inline constexpr std::size_t kKindCount = 16;
+inline constexpr std::size_t kKindCount = 19;
 
 std::string_view name_of(Kind kind);
 std::optional<Kind> kind_named(std::string_view name);
@@ -49,8 +52,14 @@ constexpr bool is_about_storage(Kind kind) {
 constexpr bool is_about_segment(Kind kind) {
   return kind == Kind::SegmentMap || kind == Kind::SegmentUnmap;
 }
+// The subject is a pool of the allocator; 0 is the one that all share.
+constexpr bool is_about_pool(Kind kind) {
+  return kind == Kind::PoolUse || kind == Kind::PoolRelease || kind == Kind::CacheEmpty;
+}
 // The event makes no sense without a device. Others have one where their storage is known.
-constexpr bool needs_device(Kind kind) { return kind == Kind::Alloc || is_about_segment(kind); }
+constexpr bool needs_device(Kind kind) {
+  return kind == Kind::Alloc || is_about_segment(kind) || is_about_pool(kind);
+}
 // The scope of the event is the one that begins or ends.
 constexpr bool is_scope_edge(Kind kind) {
   return kind == Kind::ScopeBegin || kind == Kind::ScopeEnd;
@@ -70,11 +79,12 @@ constexpr std::uint32_t kinds_of_which(Question is_true) {
 
 struct Event {
   std::int64_t time_ns = 0;
-  std::int64_t bytes = 0;              // requested bytes; those of a block
-  std::uint32_t subject = UINT32_MAX;  // a StorageId, a segment's number, or a mark's StringId
-  ScopeId scope;                       // the innermost scope, or the one that begins or ends
-  StackId stack;                       // the source line
-  CallId call;                         // the operator
+  std::int64_t bytes = 0;  // requested bytes; those of a block
+  std::uint32_t subject =
+      UINT32_MAX;  // a StorageId, a segment's or pool's number, a mark's StringId
+  ScopeId scope;   // the innermost scope, or the one that begins or ends
+  StackId stack;   // the source line
+  CallId call;     // the operator
   StreamId stream;
   Kind kind = Kind::Mark;
   Category category = Category::Unknown;

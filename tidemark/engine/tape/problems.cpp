@@ -39,6 +39,8 @@ constexpr std::array<Entry, kTapeProblemCount> kCatalogue = {{
     {"wrong-unmap-size", Severity::Error,
      "a segment is unmapped with another size than it was mapped with; all of it is taken as "
      "unmapped"},
+    {"pool-not-in-use", Severity::Warning,
+     "a pool is released that nobody uses, or emptied that never was used; ignored"},
 }};
 
 }  // namespace

@@ -24,8 +24,9 @@ enum class TapeProblem : std::uint8_t {
   SegmentMappedTwice,
   SegmentNotMapped,
   WrongUnmapSize,
+  PoolNotInUse,
 };
-inline constexpr std::size_t kTapeProblemCount = 15;
+inline constexpr std::size_t kTapeProblemCount = 16;
 
 // Counts the problem, with the event as its first place.
 void diagnose(Diagnostics& diagnostics, TapeProblem problem, std::size_t event,

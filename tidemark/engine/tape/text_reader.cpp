@@ -68,7 +68,7 @@ class TextReader {
     Key key;
     void (TextReader::*take)(const Token&);
   };
-  static const std::array<Word, 22> kWords;
+  static const std::array<Word, 25> kWords;
   static const std::array<KeyWord, 11> kKeys;
   // What a row says in place of what would follow.
   struct Columns {
@@ -206,9 +206,9 @@ class TextReader {
   }
 
   void tape() {
-    if (text(0) != "1")
+    if (text(0) != "1" && text(0) != "2")
       throw Error(ErrorCode::Unsupported, "tape text version " + text(0) + " is not known here",
-                  place_of(line_number_), "this tidemark reads version 1");
+                  place_of(line_number_), "this tidemark reads versions 1 and 2");
     header_seen_ = true;
   }
   void meta() { builder_.tables().set_meta(text(0), text(1)); }
@@ -247,6 +247,12 @@ class TextReader {
     Event row = builder_.draft(kind, place_, segment_at(0));
     row.device = current_device();
     row.bytes = line_.bytes(operand(1));
+    return row;
+  }
+  Event draft_pool(Kind kind) {
+    const auto pool = line_.integer<std::uint32_t>(operand(0), "a pool");
+    Event row = builder_.draft(kind, place_, pool);
+    row.device = current_device();
     return row;
   }
   void write(Event row) {
@@ -306,6 +312,9 @@ class TextReader {
   }
   void map() { write(draft_segment(Kind::SegmentMap)); }
   void unmap() { write(draft_segment(Kind::SegmentUnmap)); }
+  void pool() { write(draft_pool(Kind::PoolUse)); }
+  void release() { write(draft_pool(Kind::PoolRelease)); }
+  void empty() { write(draft_pool(Kind::CacheEmpty)); }
 
   const std::string& name_;
   std::size_t line_number_ = 0;
@@ -337,7 +346,7 @@ const std::array<TextReader::KeyWord, 11> TextReader::kKeys = {{
     {"subject", kSubject, &TextReader::take_subject},
 }};
 
-const std::array<TextReader::Word, 22> TextReader::kWords = {{
+const std::array<TextReader::Word, 25> TextReader::kWords = {{
     {"tape", "tape 1", 1, 1, kNoKeys, &TextReader::tape},
     {"meta", "meta KEY VALUE", 2, 2, kNoKeys, &TextReader::meta},
     {"device", "device NAME", 1, 1, kNoKeys, &TextReader::device},
@@ -361,6 +370,9 @@ const std::array<TextReader::Word, 22> TextReader::kWords = {{
     {"output", "output STORAGE", 1, 1, kPlace | kColumns, &TextReader::output},
     {"map", "map SEGMENT BYTES", 2, 2, kPlace | kBytes | kCategory, &TextReader::map},
     {"unmap", "unmap SEGMENT BYTES", 2, 2, kPlace | kBytes | kCategory, &TextReader::unmap},
+    {"pool", "pool POOL", 1, 1, kPlace | kBytes | kCategory, &TextReader::pool},
+    {"release", "release POOL", 1, 1, kPlace | kBytes | kCategory, &TextReader::release},
+    {"empty", "empty POOL", 1, 1, kPlace | kBytes | kCategory, &TextReader::empty},
 }};
 
 }  // namespace

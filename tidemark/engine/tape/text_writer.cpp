@@ -15,7 +15,7 @@ class TextWriter {
   explicit TextWriter(const Tape& tape) : tape_(tape), tables_(tape.tables()) {}
 
   std::string write() {
-    out_ = "tape 1\n";
+    out_ = has_pools() ? "tape 2\n" : "tape 1\n";
     for (const auto& [key, value] : tables_.meta())
       out_ += "meta " + in_quotes(key) + " " + in_quotes(value) + "\n";
     for (const Diagnostic& d : tape_.diagnostics().all())
@@ -29,6 +29,12 @@ class TextWriter {
   }
 
  private:
+  // What version 2 of the text form has beyond version 1.
+  bool has_pools() const {
+    const auto kinds = tape_.events().kinds();
+    return std::any_of(kinds.begin(), kinds.end(),
+                       [](std::uint8_t kind) { return is_about_pool(static_cast<Kind>(kind)); });
+  }
   void write_event(const Event& e) {
     const Event usual = history_.usual(e.kind, e.subject);
     if (needs_device(e.kind)) declare_device(e.device);
@@ -150,6 +156,9 @@ class TextWriter {
       case Kind::Mark: out_ += " " + in_quotes(tables_.strings[StringId(e.subject)]); break;
       case Kind::SegmentMap:
       case Kind::SegmentUnmap: out_ += " " + std::to_string(e.subject) + bytes; break;
+      case Kind::PoolUse:
+      case Kind::PoolRelease:
+      case Kind::CacheEmpty: out_ += " " + std::to_string(e.subject); break;
       case Kind::Step: break;
     }
   }
@@ -182,8 +191,8 @@ class TextWriter {
     const bool has_size = e.kind == Kind::Alloc || e.kind == Kind::Resize ||
                           e.kind == Kind::Block || is_about_segment(e.kind);
     const bool has_category = e.kind == Kind::Alloc || e.kind == Kind::Relabel;
-    const bool has_subject =
-        is_about_storage(e.kind) || is_about_segment(e.kind) || e.kind == Kind::Mark;
+    const bool has_subject = is_about_storage(e.kind) || is_about_segment(e.kind) ||
+                             is_about_pool(e.kind) || e.kind == Kind::Mark;
     if (e.bytes != (has_size ? size_said(e) : usual.bytes))
       out_ += " bytes=" + std::to_string(e.bytes);
     if (!has_category && e.category != usual.category)
