@@ -1,8 +1,11 @@
 // Counters and snapshots of the allocators, under the names that torch.cuda gives them.
 #include "python/phantom/allocator_answers.h"
 
+#include <pybind11/stl.h>
+
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tidemark/libtorch/phantom/log/session.h"
 
@@ -69,7 +72,7 @@ const char* state_of(const BlockFacts& block) {
   return block.is_active ? "active_awaiting_free" : "inactive";
 }
 
-py::dict told_of(const SegmentFacts& segment, int device) {
+py::dict told_of(const SegmentFacts& segment, const PoolName& pool, int device) {
   py::dict told;
   std::int64_t allocated = 0, active = 0, requested = 0;
   py::list blocks;
@@ -92,7 +95,7 @@ py::dict told_of(const SegmentFacts& segment, int device) {
   told["requested_size"] = requested;
   told["stream"] = segment.stream;
   told["segment_type"] = segment.is_small ? "small" : "large";
-  told["segment_pool_id"] = py::make_tuple(0, segment.pool);
+  told["segment_pool_id"] = py::make_tuple(pool.of_graph, pool.of_user);
   told["is_expandable"] = segment.is_expandable;
   told["frames"] = py::list();
   told["blocks"] = blocks;
@@ -100,11 +103,40 @@ py::dict told_of(const SegmentFacts& segment, int device) {
 }
 
 py::list snapshot(int device) {
+  const auto index = static_cast<c10::DeviceIndex>(device);
+  std::vector<std::pair<SegmentFacts, PoolName>> found;
+  storage_log()->with_allocators([&](DeviceAllocators& all) {
+    for (SegmentFacts& segment : all.of(index).snapshot()) {
+      const PoolName pool = all.pools(index).name_of(segment.pool);
+      found.emplace_back(std::move(segment), pool);
+    }
+  });
   py::list told;
-  for (const SegmentFacts& segment :
-       ask(device, [](const CachingAllocator& allocator) { return allocator.snapshot(); }))
-    told.append(told_of(segment, device));
+  for (const auto& [segment, pool] : found) told.append(told_of(segment, pool, device));
   return told;
+}
+
+using PoolPair = std::pair<std::int64_t, std::int64_t>;  // as torch has it
+
+void bind_private_pools(py::module_& m) {
+  const auto name_of = [](const PoolPair& id) { return PoolName{id.first, id.second}; };
+  const auto index = [](int device) { return static_cast<c10::DeviceIndex>(device); };
+  m.def("share_pool", [=](int device, const PoolPair& pool) {
+    storage_log()->share_pool(index(device), name_of(pool));
+  });
+  m.def("release_pool", [=](int device, const PoolPair& pool, bool gives_back) {
+    storage_log()->release_pool(index(device), name_of(pool), gives_back);
+  });
+  m.def("open_way", [=](int device, const PoolPair& pool, bool of_this_thread) {
+    storage_log()->open_way(index(device), name_of(pool), of_this_thread);
+  });
+  m.def("close_way", [=](int device, const PoolPair& pool) {
+    storage_log()->close_way(index(device), name_of(pool));
+  });
+  m.def("pool_users", [=](int device, const PoolPair& pool) {
+    return storage_log()->with_allocators(
+        [&](DeviceAllocators& all) { return all.pools(index(device)).users(name_of(pool)); });
+  });
 }
 
 }  // namespace
@@ -124,8 +156,8 @@ void bind_allocator_answers(py::module_& m) {
         [](int device) { ask(device, [](CachingAllocator& all) { all.reset_peaks(); }); });
   m.def("reset_totals",
         [](int device) { ask(device, [](CachingAllocator& all) { all.reset_totals(); }); });
-  m.def("empty_cache",
-        [] { storage_log()->with_allocators([](DeviceAllocators& all) { all.empty_caches(); }); });
+  m.def("empty_cache", [] { storage_log()->empty_caches(); });
+  bind_private_pools(m);
   m.def("set_memory_fraction", [](int device, double fraction) {
     storage_log()->with_allocators([&](DeviceAllocators& all) {
       all.set_fraction(static_cast<c10::DeviceIndex>(device), fraction);

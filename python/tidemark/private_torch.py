@@ -147,6 +147,8 @@ TABLE: tuple[Private, ...] = (
     _row("torch._C",
          "_cuda_getCurrentRawStream _cuda_getDevice _cuda_getDeviceCount _cuda_setDevice "
          "_cuda_isCurrentStreamCapturing _cuda_synchronize _cuda_emptyCache "
+         "_cuda_beginAllocateCurrentThreadToPool _cuda_beginAllocateToPool _cuda_endAllocateToPool "
+         "_cuda_releasePool "
          "_cuda_clearCublasWorkspaces _cuda_isInBadFork _host_emptyCache _broadcast _broadcast_out "
          "_broadcast_coalesced _scatter _scatter_out _gather _gather_out _nccl_reduce "
          "_nccl_all_reduce", NOWHERE,

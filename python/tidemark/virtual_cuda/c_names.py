@@ -16,7 +16,7 @@ def patch_c_names(patches: Patches) -> None:
         _cuda_getDeviceCount=lambda: library().device_count(),
         _cuda_setDevice=lambda device: library().set_device(device),
         _cuda_synchronize=lambda: None,
-        _cuda_emptyCache=lambda: None,
+        _cuda_emptyCache=lambda: library().empty_cache(),
         _host_emptyCache=lambda: None,
         _cuda_clearCublasWorkspaces=lambda: library().drop_matmul_workspaces(),
         _cuda_isInBadFork=lambda: False,

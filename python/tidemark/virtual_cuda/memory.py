@@ -46,9 +46,11 @@ def nested_stats(device: Any = None) -> dict[str, Any]:
     return told
 
 
-def snapshot(*_: Any, **__: Any) -> list[dict[str, Any]]:
+def snapshot(mempool_id: Any = None, *_: Any, **__: Any) -> list[dict[str, Any]]:
+    """Of one private pool where it is named."""
     return [segment for device in range(library().device_count())
-            for segment in library().allocator_snapshot(device)]
+            for segment in library().allocator_snapshot(device)
+            if mempool_id is None or segment["segment_pool_id"] == tuple(mempool_id)]
 
 
 def set_fraction(fraction: float, device: Any = None) -> None:

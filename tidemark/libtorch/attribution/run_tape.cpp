@@ -59,7 +59,12 @@ void RunTape::write(const Waiting& event) {
   row.phase = event.phase;
   row.stack = event.stack;
   row.call = event.call;
+  row.stream = event.stream;
   if (event.storage) fill_in(row, event);
+  if (is_about_pool(event.kind)) {
+    row.subject = event.pool;
+    row.device = device_id(event.device);
+  }
   const bool flushes = file_ && event.time_ns - flushed_ns_ > kFlushEvery_ns;
   if (flushes) flushed_ns_ = event.time_ns;
   try_to([&] {
@@ -108,6 +113,7 @@ RunTape::Waiting RunTape::birth(StorageNumber number, const Note& note, Category
   if (place_) {
     birth.stack = place_->stack;
     birth.call = place_->call;
+    birth.stream = place_->stream;
   }
   storage(number) = {birth.storage, birth.bytes, birth.device, category, birth.scope, birth.stack,
                      birth.call,    0,           true};
@@ -179,6 +185,13 @@ void RunTape::freed(StorageNumber number, std::int64_t time_ns) {
   Storage& dead = storage(number);
   dead.is_alive = false;
   enqueue({Kind::Free, time_ns, dead.id});
+}
+
+void RunTape::tell_pool(Kind kind, std::uint8_t device, std::uint32_t pool, std::uint32_t thread,
+                        Phase phase) {
+  Waiting event{kind, 0, {}, 0, device, Category::Unknown, scope_here(thread), phase};
+  event.pool = pool;
+  enqueue(std::move(event));
 }
 
 void RunTape::begin_scope(std::uint32_t thread, ScopeId scope, Phase phase) {

@@ -61,6 +61,9 @@ class RunTape final : public Listener {
   void begin_optimizer() { holds_ = true; }
   void end_optimizer();
   void begin_step() { enqueue({Kind::Step}); }
+  // What the program's thread does with a pool of a device's allocator.
+  void tell_pool(Kind kind, std::uint8_t device, std::uint32_t pool, std::uint32_t thread,
+                 Phase phase);
   // The module that storages made known from here on belong to; empty for none.
   void set_owner(ScopeId scope) { owner_ = scope; }
   // What the reader of the tape must know of how it was made.
@@ -117,6 +120,8 @@ class RunTape final : public Listener {
     Phase phase = Phase::Other;
     StackId stack = {};
     CallId call = {};
+    StreamId stream = {};
+    std::uint32_t pool = 0;
     bool is_settled = true;  // what it is was said
     bool is_known = true;    // and will not be said otherwise
   };

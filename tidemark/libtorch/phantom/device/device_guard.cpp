@@ -42,11 +42,12 @@ class VirtualGuard final : public c10::impl::DeviceGuardImplInterface {
   Stream getDefaultStream(Device device) const override {
     return Stream(Stream::DEFAULT, with_index(device));
   }
-  Stream getStreamFromGlobalPool(Device device, bool) const override {
-    return Stream(Stream::UNSAFE, with_index(device), new_stream());
+  Stream getStreamFromGlobalPool(Device device, bool is_high_priority) const override {
+    return getNewStream(device, is_high_priority ? -1 : 0);
   }
-  Stream getNewStream(Device device, int) const override {
-    return Stream(Stream::UNSAFE, with_index(device), new_stream());
+  Stream getNewStream(Device device, int priority) const override {
+    device = with_index(device);
+    return Stream(Stream::UNSAFE, device, next_stream(device.index(), priority));
   }
   Stream exchangeStream(Stream stream) const override {
     const Stream before = getStream(stream.device());

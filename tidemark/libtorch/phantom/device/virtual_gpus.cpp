@@ -1,6 +1,7 @@
 // Thread-local places on the virtual machine.
 #include "tidemark/libtorch/phantom/device/virtual_gpus.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <stdexcept>
@@ -51,9 +52,12 @@ void set_current_stream(c10::DeviceIndex device, c10::StreamId stream) {
   thread_place().streams.at(device) = stream;
 }
 
-c10::StreamId new_stream() {
-  static std::atomic<c10::StreamId> last{0};
-  return ++last;
+c10::StreamId next_stream(c10::DeviceIndex device, int priority) {
+  constexpr int kPriorities = 4, kStreams = 32;  // as PyTorch has them
+  static std::array<std::array<std::atomic<std::uint32_t>, kPriorities>, kMaxGpus> given;
+  const int row = std::clamp(-priority, 0, kPriorities - 1);
+  auto& count = given.at(static_cast<std::size_t>(device))[static_cast<std::size_t>(row)];
+  return 1 + row * kStreams + static_cast<c10::StreamId>(count++ % kStreams);
 }
 
 c10::Device with_index(c10::Device device) {

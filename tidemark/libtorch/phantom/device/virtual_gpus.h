@@ -45,8 +45,9 @@ c10::DeviceIndex current_device();
 void set_current_device(c10::DeviceIndex device);
 c10::StreamId current_stream(c10::DeviceIndex device);
 void set_current_stream(c10::DeviceIndex device, c10::StreamId stream);
-// A stream nobody has had before.
-c10::StreamId new_stream();
+// The next of the device's streams of this priority (0, or lower to come first): there are 32,
+// which are given out in turn.
+c10::StreamId next_stream(c10::DeviceIndex device, int priority);
 
 // The device itself, or the current one where the index is left out.
 c10::Device with_index(c10::Device device);

@@ -16,14 +16,14 @@ CachingAllocator& DeviceAllocators::of(c10::DeviceIndex device) {
 }
 
 // Who goes on has as much memory as is asked for, whatever limit the program has set itself.
-BlockId DeviceAllocators::request(c10::DeviceIndex device, std::int64_t bytes) {
+BlockId DeviceAllocators::request(c10::DeviceIndex device, std::int64_t bytes, PoolId pool) {
   CachingAllocator& allocator = of(device);
   const auto stream = static_cast<std::uint32_t>(current_stream(device));
-  const BlockId block = allocator.malloc(bytes, stream);
+  const BlockId block = allocator.malloc(bytes, stream, pool);
   const auto limit = allocator.options().limit_bytes;
   if (block != kNoBlock || on_out_of_memory_ == OnOutOfMemory::Raise || !limit) return block;
   allocator.set_limit(std::nullopt);
-  const BlockId beyond = allocator.malloc(bytes, stream);
+  const BlockId beyond = allocator.malloc(bytes, stream, pool);
   allocator.set_limit(limit);
   return beyond;
 }
@@ -34,11 +34,6 @@ void DeviceAllocators::free(c10::DeviceIndex device, BlockId block) {
 
 void DeviceAllocators::record_stream(c10::DeviceIndex device, BlockId block, c10::StreamId stream) {
   if (block != kNoBlock) of(device).record_stream(block, static_cast<std::uint32_t>(stream));
-}
-
-void DeviceAllocators::empty_caches() {
-  for (auto& allocator : allocators_)
-    if (allocator) allocator->empty_cache();
 }
 
 void DeviceAllocators::set_fraction(c10::DeviceIndex device, double fraction) {

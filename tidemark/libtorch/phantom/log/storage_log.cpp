@@ -60,11 +60,23 @@ StorageLog::StorageLog(OnOutOfMemory on_out_of_memory, const std::string& path,
   run_.start(/*count_at_birth=*/true);
 }
 
+std::uint32_t StorageLog::thread_number() { return this_thread(); }
+
 // A block, or the exception of a GPU that has none.
 BlockId StorageLog::take_block(c10::DeviceIndex device, std::int64_t bytes, const Whence& whence) {
-  const BlockId block = allocators_.request(device, bytes);
+  const BlockId block = allocators_.request(device, bytes, pool_here(device));
   if (block == kNoBlock && on_out_of_memory_ == OnOutOfMemory::Raise) refuse(device, bytes, whence);
   return block;
+}
+
+// On a stream of the program's own the tape has it too: each has its own free blocks.
+void StorageLog::tell_birth(const Note& note, const Whence& whence,
+                            std::optional<StorageKey> moved_from) {
+  Place place = whence.place;
+  const c10::StreamId stream = current_stream(static_cast<c10::DeviceIndex>(note.device));
+  if (stream != 0) place.stream = tape().tables().stream(stream);
+  if (moved_from) run_.take_moved(*moved_from, note, &place);
+  else run_.take(note, &place);
 }
 
 Holding StorageLog::born(c10::DeviceIndex device, std::int64_t bytes, const Whence& whence,
@@ -73,7 +85,7 @@ Holding StorageLog::born(c10::DeviceIndex device, std::int64_t bytes, const When
   std::lock_guard lock(lock_);
   const Holding made{last_key_ + 1, take_block(device, bytes, whence)};
   const auto flags = static_cast<std::uint8_t>(whence.flags | more_flags);
-  run_.take(birth_of(++last_key_, device, bytes, flags), &whence.place);
+  tell_birth(birth_of(++last_key_, device, bytes, flags), whence);
   note_if_too_much(device, bytes, whence);
   return made;
 }
@@ -128,7 +140,7 @@ Holding StorageLog::resized(const Holding& storage, c10::DeviceIndex device, std
   if (after > 0 && !is_over_) {
     std::lock_guard lock(lock_);
     grown = {last_key_ + 1, take_block(device, after, whence)};
-    run_.take_moved(storage.key, birth_of(++last_key_, device, after, whence.flags), &whence.place);
+    tell_birth(birth_of(++last_key_, device, after, whence.flags), whence, storage.key);
     note_if_too_much(device, after, whence);
   }
   died(storage, device);

@@ -100,6 +100,15 @@ class StorageLog {
   Diagnostics diagnostics() const;
   std::string describe(StackId source) const;  // "train.py:12", empty for none
 
+  // Private pools of a GPU: a user more or less; births of all threads, or of this one, come from a
+  // pool until its way is closed. What a released one has cached may be given back at once.
+  void share_pool(c10::DeviceIndex device, const PoolName& pool);
+  void release_pool(c10::DeviceIndex device, const PoolName& pool, bool gives_back);
+  void open_way(c10::DeviceIndex device, const PoolName& pool, bool of_this_thread);
+  void close_way(c10::DeviceIndex device, const PoolName& pool);
+  // torch.cuda.empty_cache: of all GPUs.
+  void empty_caches();
+
   // How many storages there were on GPUs.
   std::int64_t births() const {
     std::lock_guard lock(lock_);
@@ -135,6 +144,12 @@ class StorageLog {
   const Tables& tables() const { return run_.written()->tables(); }
   void tell_border(NoteKind kind, ScopeId module, std::uint32_t thread, std::uint8_t flags);
   BlockId take_block(c10::DeviceIndex device, std::int64_t bytes, const Whence& whence);
+  void tell_birth(const Note& note, const Whence& whence,
+                  std::optional<StorageKey> moved_from = {});
+  static std::uint32_t thread_number();
+  PoolId pool_here(c10::DeviceIndex device);
+  void tell_births_from(c10::DeviceIndex device, std::uint32_t pool);
+  void tell_pool(Kind kind, c10::DeviceIndex device, std::uint32_t pool);
   void note_if_too_much(c10::DeviceIndex device, std::int64_t bytes, const Whence& whence);
   void note_out_of_memory(c10::DeviceIndex device, std::int64_t wanted, std::int64_t allocated,
                           const Whence& whence);
