@@ -164,7 +164,7 @@ class SlowPools {
   // While births come from a private pool only released ones are emptied.
   void empty(std::uint32_t number) {
     for (One& one : all_) {
-      const bool is_meant = number == 0 || one.number == number;
+      const bool is_meant = number == 0 || &one == newest_[number];
       if (is_meant && (one.is_released || (one.number == 0 && number_ == 0)))
         one.slow.empty_cache();
     }
@@ -188,12 +188,12 @@ class SlowPools {
   };
   void add(std::uint32_t number) {
     all_.push_back({number, SlowAllocator(settings_, AllocatorSettings::kUnlimited)});
-    used_[number] = &all_.back();
+    used_[number] = newest_[number] = &all_.back();
   }
 
   AllocatorSettings settings_;
   std::list<One> all_;
-  std::map<std::uint32_t, One*> used_;
+  std::map<std::uint32_t, One*> used_, newest_;  // by number
   std::uint32_t number_ = 0;
 };
 

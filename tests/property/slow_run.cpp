@@ -26,7 +26,8 @@ class SlowReplay {
     if (e.kind == Kind::Input || e.kind == Kind::Output) use(e);
     if (e.kind == Kind::CallBegin || e.kind == Kind::CallEnd) pair_call(e);
     if (e.kind == Kind::SegmentMap || e.kind == Kind::SegmentUnmap) pair_segment(e);
-    pair_pool(e);
+    if (e.kind == Kind::PoolUse || e.kind == Kind::PoolRelease || e.kind == Kind::CacheEmpty)
+      pair_pool(e);
     sum();
     run_.moments.push_back(now_);
   }

@@ -15,12 +15,16 @@ void BlockAccounting::learn_devices() {
   }
 }
 
-// A number whose pool was released stands for a new one.
+// A number whose pool was released stands for a new one, which may have the place of another that
+// is no more.
 PoolId BlockAccounting::pool_in_use(Gpu& gpu, std::uint32_t number) {
   if (number == 0) return kDefaultPool;
-  Pool& pool = gpu.pools[number];
-  if (!pool.is_used) pool = {gpu.allocator->add_pool(), true};
-  return pool.id;
+  const auto known = gpu.pools.find(number);
+  if (known != gpu.pools.end() && known->second.is_used) return known->second.id;
+  const PoolId made = gpu.allocator->add_pool();
+  std::erase_if(gpu.pools, [&](const auto& former) { return former.second.id == made; });
+  gpu.pools[number] = {made, true};
+  return made;
 }
 
 // While births come from a private pool the allocator takes a graph to be captured.
