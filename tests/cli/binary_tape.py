@@ -30,7 +30,7 @@ def checksum(data):
     return total
 
 
-def header(version=3):
+def header(version=4):
     return MAGIC + struct.pack("<II", version, 0)
 
 

@@ -82,7 +82,7 @@ UNUSABLE = {
     "text that is not UTF-8": (b"tape 1\nmark caf\xe9\n", ":2:9", "not UTF-8"),
     "the wrong magic": (b"\x93TAPF\r\n\x1a" + GOOD[8:], "", "this is not a .tape file"),
     "line ends translated on the way": (GOOD.replace(b"\r\n", b"\n"), "", "this is not a .tape"),
-    "binary of a newer version": (bt.header(4) + GOOD[16:], "", "tape version 4 is not known here"),
+    "binary of a newer version": (bt.header(5) + GOOD[16:], "", "tape version 5 is not known here"),
     "binary of an older version": (bt.header(1) + GOOD[16:], "", "tape version 1 is not known here"),
     "binary cut inside its header": (GOOD[:10], "at byte 0", "ends inside its header"),
     "binary cut inside its tables": (GOOD[:HEADER_AND_TABLES - 1], "at byte 16",

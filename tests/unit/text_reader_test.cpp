@@ -268,7 +268,7 @@ TEST(TapeText, ANulByteIsNamed) {
 }
 
 TEST(TapeText, AnotherVersionIsUnsupported) {
-  const Complaint found = complaint_of("tape 2\n");
+  const Complaint found = complaint_of("tape 3\n");
   EXPECT_EQ(found.code, ErrorCode::Unsupported);
   EXPECT_EQ(found.where, "t:1");
 }

@@ -13,8 +13,9 @@ namespace tidemark {
 
 // Not text, and broken visibly by a transfer that translates line ends.
 inline constexpr std::array<unsigned char, 8> kMagic = {0x93, 'T', 'A', 'P', 'E', '\r', '\n', 0x1a};
-inline constexpr std::uint32_t kFileVersion = 3;
-inline constexpr std::uint32_t kOldestFileVersion = 2;  // that is still read
+// No version is a single bit from another that is read, so that a flipped bit is noticed.
+inline constexpr std::uint32_t kFileVersion = 4;
+inline constexpr std::uint32_t kFormerFileVersion = 2;  // still read
 inline constexpr std::size_t kFileHeaderBytes = 16;     // magic, version, reserved
 inline constexpr std::size_t kBlockHeaderBytes = 32;
 

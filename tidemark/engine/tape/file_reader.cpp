@@ -88,7 +88,7 @@ class FileReader {
     if (std::memcmp(raw.data(), kMagic.data(), kMagic.size()) != 0)
       fail(ErrorCode::BadFormat, "this is not a .tape file", "its first bytes are not a tape's");
     const auto version = load_little_endian<std::uint32_t>(raw.data() + kMagic.size());
-    if (version < kOldestFileVersion || version > kFileVersion)
+    if (version != kFileVersion && version != kFormerFileVersion)
       fail(ErrorCode::Unsupported,
            "tape version " + std::to_string(version) + " is not known here (this is version " +
                std::to_string(kFileVersion) + ")",
