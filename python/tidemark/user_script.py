@@ -7,6 +7,7 @@ import runpy
 import sys
 import traceback
 from pathlib import Path
+from typing import NoReturn
 
 
 class StepsDone(BaseException):
@@ -29,6 +30,16 @@ def run_script(script: str, arguments: list[str], is_module: bool) -> None:
     else:
         sys.path.insert(0, str(Path(script).resolve().parent))
         runpy.run_path(script, run_name="__main__")
+
+
+def end_fork(error: BaseException | None) -> NoReturn:
+    """In a process that the script has forked, and that came to the script's end: as Python ends it."""
+    if error is None or isinstance(error, StepsDone):
+        raise SystemExit(0)
+    if not isinstance(error, Exception):
+        raise error
+    sys.stderr.write(script_traceback(error))
+    raise SystemExit(1)
 
 
 def script_traceback(error: BaseException) -> str:

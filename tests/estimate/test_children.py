@@ -181,3 +181,27 @@ def test_the_report_is_of_the_child_that_needs_most(tmp_path: Path) -> None:
     import tidemark
 
     assert tidemark.open(tmp_path / "run.tape").verdict().tensor_bytes == 64 * MIB
+
+
+FORKS = """
+import os, torch
+x = torch.ones(64 << 20, dtype=torch.uint8, device="cuda")
+children = []
+for how in ("to the end", "with an error"):
+    children.append(os.fork())
+    if children[-1] == 0:
+        if how == "with an error":
+            raise RuntimeError("of the second child")
+        break
+else:
+    codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+    print("children ended with", codes)
+"""
+
+
+def test_a_child_of_a_plain_fork_ends_as_python_ends_it_and_reports_nothing(tmp_path: Path) -> None:
+    facts, told, code = run(tmp_path, "train.py", train=FORKS)
+    assert code == 0, told
+    assert facts["judgement"]["tensor_bytes"] == 64 * MIB
+    assert "children ended with [0, 1]" in told
+    assert told.count("RuntimeError: of the second child") == 1

@@ -32,7 +32,7 @@ from tidemark.run_facts import (
     start_facts,
     write_meta,
 )
-from tidemark.user_script import run_script
+from tidemark.user_script import end_fork, run_script
 from tidemark.virtual_cuda import close_gpus, library, open_gpus
 from tidemark.virtual_cuda.patches import Patches
 
@@ -82,7 +82,7 @@ def run_estimate(options: EstimateOptions, program: Callable[[], None] | None = 
 def run_here(options: EstimateOptions, program: Callable[[], None] | None, folder: Path,
              note: str, files: HeldFiles | None) -> Outcome:
     """Opens the GPUs, runs the program in this process, closes them."""
-    started = time.monotonic()
+    started, process = time.monotonic(), os.getpid()
     if options.is_rank:
         os.environ.update(environment_of(options.rank, options.world_size,
                                          min(options.world_size, options.gpus)))
@@ -141,7 +141,10 @@ def run_here(options: EstimateOptions, program: Callable[[], None] | None, folde
         script = program or (
             lambda: run_script(options.script, options.arguments, options.module))
         with told_faults():
-            ending = ending_of(error_of(lambda: steps.run(script)))
+            error = error_of(lambda: steps.run(script))
+        if os.getpid() != process:
+            end_fork(error)
+        ending = ending_of(error)
         if steps.are_made:
             ending = after_steps(ending)
         further = steps.further_seconds

@@ -11,7 +11,7 @@ from tidemark.report_output import COULD_NOT_RUN, ReportOutput
 from tidemark.run_facts import INTERRUPTED, ending_of, tell
 from tidemark.script_options import take_output_for
 from tidemark.tape_saving import refusal
-from tidemark.user_script import StepsDone, run_script
+from tidemark.user_script import StepsDone, end_fork, run_script
 
 
 def main(arguments: list[str]) -> int:
@@ -30,7 +30,7 @@ def main(arguments: list[str]) -> int:
     tracking.tell = say
     ended_with = error_of(options, tracking)
     if tracking.is_in_child:
-        return end_of_child(ended_with)
+        end_fork(ended_with)
     tell(ending_of(ended_with))
     written = output.write(report_of(options, tracking, output))
     if tracking.save:
@@ -51,13 +51,6 @@ def error_of(options: RecordOptions, tracking: Any) -> BaseException | None:
     except BaseException as error:
         return error
     return None
-
-
-def end_of_child(error: BaseException | None) -> int:
-    """A process that the script has forked, and that came to the script's end: as Python ends it."""
-    if error is not None and not isinstance(error, StepsDone):
-        raise error
-    return 0
 
 
 def exit_code_of(error: BaseException | None) -> int:
