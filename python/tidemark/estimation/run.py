@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidemark._engine import Overview, read_bytes
-from tidemark.calibration.choice import choose_calibration
+from tidemark.calibration.choice import Choice, choose_calibration
 from tidemark.estimation.children import largest_tape, patch_children
 from tidemark.estimation.distributed import patch_distributed
 from tidemark.estimation.faults import told_faults
@@ -119,13 +119,7 @@ def run_here(options: EstimateOptions, program: Callable[[], None] | None, folde
         close_gpus()
 
     try:
-        if note:
-            library().note("child-process", "", note)
-        if choice.note and options.cuda_choices:
-            library().note("calibration", "", choice.note)
-        if options.gpu.is_nominal:
-            library().note("nominal-memory", "", f"the memory of {options.gpu.name} is what the box "
-                                                 "says; its driver reports a little less")
+        tell_beforehand(options, choice, note)
         patch_distributed(patches)
         Ranks(options.rank).patch(patches)
         patch_children(patches, options, folder)
@@ -162,6 +156,17 @@ def run_here(options: EstimateOptions, program: Callable[[], None] | None, folde
     unsaved = (f"{options.save}: cannot write: {problem}; the tape ends there, the report does not"
                if problem else "")
     return Outcome(data, ending, unsaved)
+
+
+def tell_beforehand(options: EstimateOptions, choice: Choice, note: str) -> None:
+    """What the numbers rest on; `note` says of a child which process it is."""
+    if note:
+        library().note("child-process", "", note)
+    if choice.note and options.cuda_choices:
+        library().note("calibration", "", choice.note)
+    if options.gpu.is_nominal:
+        library().note("nominal-memory", "", f"the memory of {options.gpu.name} is what the box says; its "
+                                             "driver reports a little less")
 
 
 def tell_alike(classes: list[list[int]], rank: int) -> None:
