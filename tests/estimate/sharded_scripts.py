@@ -156,6 +156,8 @@ dist.destroy_process_group()
 dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
 from torch.distributed.optim import ZeroRedundancyOptimizer
 model = torch.nn.parallel.DistributedDataParallel(Net().to(device))
+import time
+time.sleep(0.3)  # a thread of gloo lets go of what it has sent a moment after it has said so
 train(model, optimizer=ZeroRedundancyOptimizer(model.parameters(), torch.optim.Adam, lr=0.1))
 """,
 }
