@@ -64,7 +64,7 @@ test-cpp: build-tests
 	ctest --test-dir build/sanitize --output-on-failure -j $(JOBS)
 
 test-fuzz: test-cpp
-	tests/fuzz/run.sh $(FUZZ_SECONDS)
+	JOBS=$(JOBS) tests/fuzz/run.sh $(FUZZ_SECONDS)
 
 test-python: $(STAMPS)/installed $(VENV)/test-packages
 	$(at_once) --output-sync=target $(PYTHON_TESTS)

@@ -14,16 +14,26 @@ using namespace tidemark::test;
 constexpr std::uint64_t kDefaultSeed = 20'240'229;
 constexpr std::uint64_t kDefaultRuns = 10'000;
 constexpr std::string_view kUsage =
-    "usage: tidemark_property_tests [--seed N] [--runs N] [--only PART_OF_NAME]\n"
+    "usage: tidemark_property_tests [--seed N] [--runs N] [--only PART_OF_NAME] [--part K/N]\n"
+    "--part 1/2 tries every second tape, 2/2 the others: two processes for two processors.\n"
     "TIDEMARK_SEED and TIDEMARK_PROPERTY_RUNS give the same two numbers.\n";
 
 struct Options {
   std::uint64_t seed = kDefaultSeed, runs = kDefaultRuns;
+  std::uint64_t part = 1, parts = 1;
   std::string only;
 };
 
 std::uint64_t number_or(const char* text, std::uint64_t otherwise) {
   return text && *text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+bool read_part(const std::string& text, Options& options) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string::npos) return false;
+  options.part = number_or(text.substr(0, slash).c_str(), 0);
+  options.parts = number_or(text.substr(slash + 1).c_str(), 0);
+  return options.part >= 1 && options.part <= options.parts;
 }
 
 bool read_options(int count, char** words, Options& options) {
@@ -35,7 +45,7 @@ bool read_options(int count, char** words, Options& options) {
     if (word == "--seed") options.seed = number_or(words[i + 1], 0);
     else if (word == "--runs") options.runs = number_or(words[i + 1], 0);
     else if (word == "--only") options.only = words[i + 1];
-    else return false;
+    else if (word != "--part" || !read_part(words[i + 1], options)) return false;
   }
   return true;
 }
@@ -75,9 +85,10 @@ int main(int count, char** words) {
     return 2;
   }
   const std::vector<Property> properties = all_properties(options.only);
-  for (std::uint64_t run = 0; run < options.runs; ++run)
+  std::uint64_t tried = 0;
+  for (std::uint64_t run = options.part - 1; run < options.runs; run += options.parts, ++tried)
     if (!holds_for(options.seed + run, properties)) return 1;
-  std::cout << properties.size() << " properties hold for " << options.runs
-            << " random tapes from seed " << options.seed << "\n";
+  std::cout << properties.size() << " properties hold for " << tried << " random tapes from seed "
+            << options.seed << "\n";
   return properties.empty() ? 1 : 0;
 }
