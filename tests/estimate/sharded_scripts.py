@@ -26,6 +26,11 @@ class Net(nn.Module):
         for block in self.blocks:
             x = block(x)
         return self.head(x)
+def replicate(model):
+    import time
+    replica = torch.nn.parallel.DistributedDataParallel(model)
+    time.sleep(0.3)  # a thread of gloo lets go of what it has sent a moment after it has said so
+    return replica
 def shard(model, units=None, **how):
     how.setdefault("mesh", mesh)
     for unit in model.blocks if units is None else units:
@@ -141,7 +146,7 @@ model.reshard()
     "replicated": """
 dist.destroy_process_group()
 dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
-model = torch.nn.parallel.DistributedDataParallel(Net().to(device))
+model = replicate(Net().to(device))
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
 x = torch.randn(32, 64, device=device)
 for _ in range(2):
@@ -155,9 +160,7 @@ for _ in range(2):
 dist.destroy_process_group()
 dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
 from torch.distributed.optim import ZeroRedundancyOptimizer
-model = torch.nn.parallel.DistributedDataParallel(Net().to(device))
-import time
-time.sleep(0.3)  # a thread of gloo lets go of what it has sent a moment after it has said so
+model = replicate(Net().to(device))
 train(model, optimizer=ZeroRedundancyOptimizer(model.parameters(), torch.optim.Adam, lr=0.1))
 """,
 }
