@@ -29,21 +29,16 @@ StorageId DeviceTotals::add_earlier(const EarlierStorage& storage) {
   set_earlier(earlier_bytes_ - bytes, {});
   seen_ += bytes;
   const StorageId told = builder_.alloc(device_, storage.bytes, storage.category);
-  told_apart_.push_back({told, bytes, storage.last_use_ns});
+  told_apart_.add(told, bytes, storage.last_use_ns);
   return told;
 }
 
-// Nobody knows the addresses of earlier storages: the first of that size that is used no more.
 bool DeviceTotals::free_earlier(const MemoryRow& row, const Place& place) {
-  const auto found =
-      std::find_if(told_apart_.begin(), told_apart_.end(), [&](const EarlierLife& one) {
-        return one.bytes == -row.bytes && one.last_use_ns <= row.time_ns;
-      });
-  if (found == told_apart_.end()) return false;
-  builder_.free(found->storage, place);
+  const StorageId storage = told_apart_.take(-row.bytes, row.time_ns);
+  if (!storage) return false;
+  builder_.free(storage, place);
   builder_.set_time(row.time_ns);
-  seen_ -= found->bytes;
-  told_apart_.erase(found);
+  seen_ += row.bytes;
   return true;
 }
 

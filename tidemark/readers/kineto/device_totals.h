@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "tidemark/engine/tape/builder.h"
+#include "tidemark/readers/kineto/earlier_lives.h"
 #include "tidemark/readers/kineto/storage_labels.h"
 
 namespace tidemark::kineto {
@@ -32,11 +33,6 @@ class DeviceTotals {
     StorageId storage;
     std::int64_t bytes = 0;
   };
-  struct EarlierLife {
-    StorageId storage;
-    std::int64_t bytes = 0;  // as the allocator rounds them
-    std::int64_t last_use_ns = 0;
-  };
   bool free_earlier(const MemoryRow& row, const Place& place);
   StorageId birth(const MemoryRow& row, Category category, const Place& place);
   StorageId death(const MemoryRow& row, const Place& place);
@@ -49,7 +45,7 @@ class DeviceTotals {
   TapeBuilder& builder_;
   std::unordered_map<std::uint64_t, Life> alive_;  // by address
   std::int64_t seen_ = 0;                          // their bytes
-  std::vector<EarlierLife> told_apart_;            // of what was there before
+  EarlierLives told_apart_;                        // of what was there before
   StorageId earlier_;                              // the rest of that
   std::int64_t earlier_bytes_ = 0;
   std::int64_t reserved_ = 0;
