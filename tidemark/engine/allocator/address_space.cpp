@@ -17,7 +17,8 @@ constexpr std::int64_t kBelowRoom = std::int64_t{2} << 20;  // nobody's, so that
 
 std::int64_t AddressSpace::take(std::int64_t bytes) {
   const auto serves = [&](const Gap& gap) {
-    return gap.size >= bytes && (gap.size != kRoom || bytes > kChunk);
+    const bool is_room = gap.address == room_ && gap.size == kRoom;
+    return gap.size >= bytes && (!is_room || bytes > kChunk);
   };
   const auto gap = std::find_if(gaps_.begin(), gaps_.end(), serves);
   if (gap == gaps_.end()) {
@@ -27,7 +28,8 @@ std::int64_t AddressSpace::take(std::int64_t bytes) {
     const std::int64_t address = lowest_chunk_ -= chunk;
     if (chunk > bytes) put_gap(address + bytes, chunk - bytes);
     if (is_first && address > kRoom + kBelowRoom) {
-      put_gap(address - kRoom, kRoom);
+      room_ = address - kRoom;
+      put_gap(room_, kRoom);
       lowest_chunk_ -= kRoom + kBelowRoom;
     }
     return address;

@@ -171,42 +171,44 @@ class FileReader {
     const std::size_t first = events_.size(), count = event_count(header);
     if (first == 0) events_.reserve(source_.remaining() / EventColumns::kBytesPerEvent);
     events_.grow_to(first + count);
-    take_columns(first, [&](std::span<std::byte> column) {
+    const bool in_range = take_columns(first, [&](std::span<std::byte> column) {
       if (source_.read(column) < column.size())
         fail(ErrorCode::Truncated, "the file ends inside a block");
       sum_.update(column);
     });
     check_sum(header);
-    check_events(first);
+    check_events(first, in_range);
   }
 
   void copy_events(const BlockHeader& header, const std::vector<std::byte>& raw) {
     const std::size_t first = events_.size(), count = event_count(header);
     events_.grow_to(first + count);
     const std::byte* from = raw.data();
-    take_columns(first, [&](std::span<std::byte> column) {
+    const bool in_range = take_columns(first, [&](std::span<std::byte> column) {
       std::memcpy(column.data(), from, column.size());
       from += column.size();
     });
-    check_events(first);
+    check_events(first, in_range);
   }
 
-  // Fills what was added to each column, and looks at it while it is in the processor's cache.
+  // Fills what was added to each column, and looks at it while it is in the processor's cache:
+  // whether each column by itself is in range.
   template <class Fill>
-  void take_columns(std::size_t first, const Fill& fill) {
+  bool take_columns(std::size_t first, const Fill& fill) {
     const Limits limits = limits_of(tables_);
     const Limit* limit = limits.data();
-    is_in_range_ = true;
+    bool in_range = true;
     events_.for_each_column([&]<class T>(const char*, std::span<T> values) {
       const auto added = values.subspan(first);
       fill(std::as_writable_bytes(added));
       swap_if_big_endian(added);
-      is_in_range_ &= all_within<T>(added, *limit++);
+      in_range &= all_within<T>(added, *limit++);
     });
+    return in_range;
   }
 
-  void check_events(std::size_t first) const {
-    if (!is_in_range_ || !pairs_in_range(first))
+  void check_events(std::size_t first, bool columns_in_range) const {
+    if (!columns_in_range || !pairs_in_range(first))
       fail(ErrorCode::BadFormat, "an event points past its table");
   }
 
@@ -229,7 +231,6 @@ class FileReader {
   Tables tables_;
   EventColumns events_;
   std::size_t good_events_ = 0;
-  bool is_in_range_ = true;  // each column of the block by itself
   Diagnostics diagnostics_;
 };
 
