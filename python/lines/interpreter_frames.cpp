@@ -14,20 +14,12 @@ _PyInterpreterFrame* first_complete(_PyInterpreterFrame* frame) {
   return frame;
 }
 
-_PyInterpreterFrame* innermost(const PyThreadState& thread) {
-#if PY_VERSION_HEX >= 0x030D0000
-  return thread.current_frame;
-#else
-  return thread.cframe->current_frame;
-#endif
-}
-
 }  // namespace
 
 InterpreterFrames::InterpreterFrames() : InterpreterFrames(*PyThreadState_Get()) {}
 
 InterpreterFrames::InterpreterFrames(const PyThreadState& thread)
-    : frame_(first_complete(innermost(thread))) {}
+    : frame_(first_complete(innermost_frame(thread))) {}
 
 void InterpreterFrames::go_out() { frame_ = first_complete(frame_->previous); }
 

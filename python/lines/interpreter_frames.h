@@ -9,11 +9,20 @@
 
 #define TIDEMARK_KNOWS_FRAMES (PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030E0000)
 
-#if TIDEMARK_KNOWS_FRAMES
 struct _PyInterpreterFrame;
 
 namespace tidemark::python {
 
+// Null where the thread is in no Python function.
+inline _PyInterpreterFrame* innermost_frame(const PyThreadState& thread) {
+#if PY_VERSION_HEX >= 0x030D0000
+  return thread.current_frame;
+#else
+  return thread.cframe->current_frame;
+#endif
+}
+
+#if TIDEMARK_KNOWS_FRAMES
 // Only on the thread whose frames they are, while none of them ends.
 class InterpreterFrames {
  public:
@@ -29,6 +38,6 @@ class InterpreterFrames {
  private:
   _PyInterpreterFrame* frame_;
 };
+#endif
 
 }  // namespace tidemark::python
-#endif

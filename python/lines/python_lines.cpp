@@ -14,12 +14,7 @@ thread_local std::unique_ptr<RememberedPlaces> t_places;
 // A thread changes its own frames only, so it may look at them without Python's lock.
 const PyThreadState* PythonLines::thread_with_python() {
   const PyThreadState* thread = PyGILState_GetThisThreadState();
-  if (!thread) return nullptr;
-#if PY_VERSION_HEX >= 0x030D0000
-  return thread->current_frame ? thread : nullptr;
-#else
-  return thread->cframe->current_frame ? thread : nullptr;
-#endif
+  return thread && innermost_frame(*thread) ? thread : nullptr;
 }
 
 std::optional<StackId> PythonLines::remembered(const PyThreadState& thread) const {

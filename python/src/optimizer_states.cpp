@@ -38,26 +38,35 @@ bool add_tensors_of(PyObject* state, PyTypeObject* tensor, std::vector<PyObject*
   return true;
 }
 
+py::list list_of(const std::vector<PyObject*>& objects) {
+  py::list list(objects.size());
+  for (std::size_t i = 0; i < objects.size(); ++i) list[i] = py::handle(objects[i]);
+  return list;
+}
+
 // None where a state is no plain dictionary of tensors and numbers.
-py::object plain_state_tensors(const py::dict& states, const py::list& parameters,
-                               const py::type& tensor) {
+py::object plain_state_tensors(const py::dict& states, const py::type& tensor) {
   auto* const type = reinterpret_cast<PyTypeObject*>(tensor.ptr());
-  const std::unordered_set<PyObject*> others = optimized(parameters);
   std::vector<PyObject*> found;
   PyObject *parameter = nullptr, *state = nullptr;
   for (Py_ssize_t at = 0; PyDict_Next(states.ptr(), &at, &parameter, &state);)
     if (!add_tensors_of(state, type, found)) return py::none();
-  py::list kept;
-  for (PyObject* one : found)
-    if (!others.contains(one)) kept.append(py::handle(one));
-  return kept;
+  return list_of(found);
+}
+
+py::list without_optimized(const py::list& tensors, const py::list& parameters) {
+  const std::unordered_set<PyObject*> others = optimized(parameters);
+  std::vector<PyObject*> kept;
+  for (const py::handle one : tensors)
+    if (!others.contains(one.ptr())) kept.push_back(one.ptr());
+  return list_of(kept);
 }
 
 }  // namespace
 
 void bind_optimizer_states(py::module_& module) {
-  module.def("_plain_state_tensors", &plain_state_tensors, py::arg("states"), py::arg("parameters"),
-             py::arg("tensor"));
+  module.def("_plain_state_tensors", &plain_state_tensors, py::arg("states"), py::arg("tensor"));
+  module.def("_without_optimized", &without_optimized, py::arg("tensors"), py::arg("parameters"));
 }
 
 }  // namespace tidemark::python

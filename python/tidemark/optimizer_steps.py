@@ -14,7 +14,7 @@ import torch
 from torch import nn
 from torch.optim import Optimizer
 
-from tidemark._engine import _plain_state_tensors
+from tidemark._engine import _plain_state_tensors, _without_optimized
 
 
 def steps_under_way() -> int:
@@ -97,16 +97,12 @@ def state_tensors(optimizer: Optimizer) -> list[torch.Tensor]:
     """Every tensor that can be reached from the optimizer's state, or is held in its groups and
     attributes, but for what it optimizes."""
     parameters = [one for group in optimizer.param_groups for one in group["params"]]
-    held = list(tensors_below(_held_besides(optimizer), opens_objects=False))
-    found = (_plain_state_tensors(optimizer.state, parameters, torch.Tensor)
+    found = (_plain_state_tensors(optimizer.state, torch.Tensor)
              if type(optimizer.state) in (dict, defaultdict) else None)
-    if found is not None and not held:
-        return found
     if found is None:
         found = [one for state in optimizer.state.values() for one in tensors_below(state)]
-    gradients = [gradient for one in parameters if (gradient := one.grad) is not None]
-    others = {id(tensor) for tensor in (*parameters, *gradients)}
-    return [one for one in found + held if id(one) not in others]
+    found += tensors_below(_held_besides(optimizer), opens_objects=False)
+    return _without_optimized(found, parameters)
 
 
 def _held_besides(optimizer: Optimizer) -> list[Any]:

@@ -6,6 +6,7 @@ import os
 import runpy
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
@@ -30,6 +31,15 @@ def run_script(script: str, arguments: list[str], is_module: bool) -> None:
     else:
         sys.path.insert(0, str(Path(script).resolve().parent))
         runpy.run_path(script, run_name="__main__")
+
+
+def error_of(program: Callable[[], None]) -> BaseException | None:
+    """Runs it; what came out of it, if anything did."""
+    try:
+        program()
+    except BaseException as error:
+        return error
+    return None
 
 
 def end_fork(error: BaseException | None) -> NoReturn:

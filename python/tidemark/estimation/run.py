@@ -32,7 +32,7 @@ from tidemark.run_facts import (
     start_facts,
     write_meta,
 )
-from tidemark.user_script import end_fork, run_script
+from tidemark.user_script import end_fork, error_of, run_script
 from tidemark.virtual_cuda import close_gpus, library, open_gpus
 from tidemark.virtual_cuda.patches import Patches
 
@@ -180,15 +180,6 @@ def tell_alike(classes: list[list[int]], rank: int) -> None:
     if others:
         library().note("uneven-shards", "", f"ranks {words_of(own)} hold shards like rank {rank}'s; those "
                        f"of {' and of '.join(others)} are of other sizes (--rank all)")
-
-
-def error_of(program: Callable[[], None]) -> BaseException | None:
-    """Runs it; what came out of it, if anything did."""
-    try:
-        program()
-    except BaseException as error:
-        return error
-    return None
 
 
 def known_before(options: EstimateOptions) -> dict[str, object]:

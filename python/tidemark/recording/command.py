@@ -11,7 +11,7 @@ from tidemark.report_output import COULD_NOT_RUN, ReportOutput
 from tidemark.run_facts import INTERRUPTED, ending_of, tell
 from tidemark.script_options import take_output_for
 from tidemark.tape_saving import refusal
-from tidemark.user_script import StepsDone, end_fork, run_script
+from tidemark.user_script import StepsDone, end_fork, error_of, run_script
 
 
 def main(arguments: list[str]) -> int:
@@ -28,7 +28,7 @@ def main(arguments: list[str]) -> int:
         print(f"tidemark: {refusal(error.filename or options.save, error)}", file=sys.stderr)
         return COULD_NOT_RUN
     tracking.tell = say
-    ended_with = error_of(options, tracking)
+    ended_with = error_of(lambda: run_tracked(options, tracking))
     if tracking.is_in_child:
         end_fork(ended_with)
     tell(ending_of(ended_with))
@@ -42,15 +42,10 @@ def say(text: str) -> None:
     print(f"tidemark: {text}", file=sys.stderr)
 
 
-def error_of(options: RecordOptions, tracking: Any) -> BaseException | None:
-    """Runs the script; what came out of it, if anything did."""
+def run_tracked(options: RecordOptions, tracking: Any) -> None:
     tracking.end_after(options.steps)
-    try:
-        with tracking:
-            run_script(options.script, options.arguments, options.module)
-    except BaseException as error:
-        return error
-    return None
+    with tracking:
+        run_script(options.script, options.arguments, options.module)
 
 
 def exit_code_of(error: BaseException | None) -> int:
