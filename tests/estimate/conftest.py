@@ -4,14 +4,10 @@ They are 65 MiB at most, as much as everything else of a small script: the bytes
 by hand are those of tensors.
 """
 
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from estimating import Estimate, ask_estimate  # noqa: E402
+from estimating import Estimate, ask_estimate
 
 
 @pytest.fixture(scope="session")

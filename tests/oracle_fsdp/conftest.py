@@ -1,4 +1,4 @@
-"""Makes the programs importable, torch repeatable, and four ranks of which only the first exists;
+"""Makes the trackers' programs importable, torch repeatable, and four ranks of which only the first exists;
 collections of garbage are quick."""
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
-HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "oracle_tracker"), str(HERE.parent / "support")]
+sys.path.insert(1, str(Path(__file__).parents[1] / "oracle_tracker"))
 torch.set_num_threads(1)
 
 

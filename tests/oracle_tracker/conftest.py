@@ -1,15 +1,10 @@
-"""Makes the programs importable, torch repeatable, and collections of garbage quick."""
+"""Makes torch repeatable, and collections of garbage quick."""
 
 from __future__ import annotations
-
-import sys
-from pathlib import Path
 
 import pytest
 import torch
 
-HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
 torch.set_num_threads(1)
 
 

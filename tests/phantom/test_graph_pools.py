@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 import torch
-from graph_questions import FILE, PROGRAMS, Stages, run
+from graph_programs import PROGRAMS
+from graph_questions import FILE, Stages, run
 
 import tidemark
 from tidemark.virtual_cuda import close_gpus, graphs, library

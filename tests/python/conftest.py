@@ -1,14 +1,9 @@
 """The small training run that most tests use; every number about it is worked out by hand."""
 
-import sys
-from pathlib import Path
-
 import pytest
 from hypothesis import settings
 
 import tidemark
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 # Machines are busy: how long one example takes says nothing.
 settings.register_profile("patient", deadline=None)
