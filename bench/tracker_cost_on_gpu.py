@@ -1,6 +1,6 @@
 """What trackers cost on a real GPU: tracked over untracked training steps of three models.
 
-    python bench/tracker_cost_on_gpu.py
+    python bench/tracker_cost_on_gpu.py [--rounds 31]
 
 A step that keeps the GPU busy hides the tracker's work on the CPU; one that waits for the CPU shows
 it. operators=True, and MemTracker, tell what lives only inside operators apart.
@@ -8,6 +8,7 @@ it. operators=True, and MemTracker, tell what lives only inside operators apart.
 
 from __future__ import annotations
 
+import argparse
 import json
 import statistics
 import time
@@ -22,7 +23,7 @@ import tidemark
 from tidemark.compat.mem_tracker import MemTracker
 
 DEVICE = torch.device("cuda:0")
-ROUNDS, STEPS = 31, 4
+STEPS = 4
 
 
 def gpt2() -> tuple[nn.Module, Callable[[], torch.Tensor]]:
@@ -51,7 +52,7 @@ def resnet50() -> tuple[nn.Module, Callable[[], torch.Tensor]]:
     return model, lambda: model(images).sum()
 
 
-def cost(make: Callable[[], tuple[nn.Module, Callable[[], torch.Tensor]]]) -> dict[str, Any]:
+def cost(make: Callable[[], tuple[nn.Module, Callable[[], torch.Tensor]]], count: int) -> dict[str, Any]:
     """Median seconds of a step, tracked and untracked in turn; the tracker stays on in between."""
     model, loss_of = make()
     optimizer = torch.optim.AdamW(model.parameters(), foreach=True)
@@ -75,7 +76,7 @@ def cost(make: Callable[[], tuple[nn.Module, Callable[[], torch.Tensor]]]) -> di
     seconds_a_step()
     rounds = [(seconds_a_step(), tracked_seconds(tidemark.track(model, optimizer)),
                tracked_seconds(tidemark.track(model, optimizer, operators=True)),
-               tracked_seconds(MemTracker())) for _ in range(ROUNDS)]
+               tracked_seconds(MemTracker())) for _ in range(count)]
 
     def ratio(which: int) -> float:
         return round(statistics.median(one[which] / one[0] for one in rounds), 3)
@@ -85,7 +86,10 @@ def cost(make: Callable[[], tuple[nn.Module, Callable[[], torch.Tensor]]]) -> di
 
 
 def main() -> None:
-    facts = {"cost": {make.__name__: cost(make) for make in (gpt2, llama, resnet50)}}
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=31)
+    rounds = parser.parse_args().rounds
+    facts = {"cost": {make.__name__: cost(make, rounds) for make in (gpt2, llama, resnet50)}}
     print(json.dumps(machine() | facts, indent=1))
 
 
