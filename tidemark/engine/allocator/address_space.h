@@ -29,7 +29,7 @@ class AddressSpace {
 
   std::vector<Gap> gaps_;  // by address, none beside another
   std::int64_t lowest_chunk_ = kTop, next_reserve_ = kTop;
-  std::int64_t room_ = kTop;  // where it begins, as long as nobody has taken of it
+  std::int64_t room_ = kTop;  // where the room below the first chunk begins
 };
 
 }  // namespace tidemark

@@ -13,7 +13,7 @@
 
 namespace tidemark::kineto {
 
-// A traced step frees as many as it meets, so both are O(log n).
+// Both are O(log n): a trace may have as many deaths as storages.
 class EarlierLives {
  public:
   void add(StorageId storage, std::int64_t bytes, std::int64_t last_use_ns) {
