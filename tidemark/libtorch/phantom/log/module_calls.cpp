@@ -36,9 +36,9 @@ void set_innermost(const std::vector<OpenCall>& calls) {
   t_innermost = {session_number(), calls.empty() ? ScopeId() : calls.back().module};
 }
 
-bool is_in_backward() { return torch::autograd::get_current_graph_task_id() != -1; }
-
 }  // namespace
+
+bool is_in_backward() { return torch::autograd::get_current_graph_task_id() != -1; }
 
 void begin_step_of_module() {
   if (!is_in_backward() && c10::GradMode::is_enabled()) storage_log()->begin_step_if_due();

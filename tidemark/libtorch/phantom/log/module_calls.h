@@ -5,6 +5,8 @@
 
 namespace tidemark::phantom {
 
+// Whether this thread runs a part of a backward.
+bool is_in_backward();
 // An outermost module is called: if gradients are recorded, that may begin a training step.
 void begin_step_of_module();
 // In a backward a forward call is a recomputation.

@@ -6,7 +6,6 @@
 #include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/functions/accumulate_grad.h>
-#include <torch/csrc/autograd/graph_task.h>
 
 #include <atomic>
 #include <optional>
@@ -88,7 +87,7 @@ StackId find_source(StorageLog& log) {
 
 Whence find_whence(StorageLog& log, bool needs_grad) {
   const bool records = needs_grad && c10::GradMode::is_enabled();
-  if (torch::autograd::get_current_graph_task_id() != -1) {
+  if (is_in_backward()) {
     Whence here = find_in_backward(log, records);
     if (records) remember({here.place.stack, *here.place.scope});
     return here;

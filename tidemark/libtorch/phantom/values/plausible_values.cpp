@@ -1,4 +1,4 @@
-// Draws indices, and settles questions about broken numbers.
+// Gives indices, and settles questions about broken numbers.
 #include "tidemark/libtorch/phantom/values/plausible_values.h"
 
 #include <ATen/ATen.h>
@@ -9,31 +9,31 @@
 #include "tidemark/libtorch/phantom/kernel/quiet.h"
 #include "tidemark/libtorch/phantom/log/session.h"
 #include "tidemark/libtorch/phantom/values/known_bytes.h"
+#include "tidemark/libtorch/phantom/values/made_up_indices.h"
 
 namespace tidemark::phantom {
 namespace {
 
-// A walk through 0..range-1 by a step that shares no factor with it: each row of results gets
-// distinct indices, and all indices are used equally often.
-at::Tensor spread_indices(at::IntArrayRef sizes, std::int64_t range) {
-  at::Tensor count =
-      at::arange(c10::multiply_integers(sizes), at::TensorOptions().dtype(at::kLong));
-  if (range > 1 && session_options().on_value != OnValue::Zero)
-    return count.mul(range % 7 == 0 ? 1 : 7).remainder(range).reshape(sizes);
-  return at::zeros(sizes, at::TensorOptions().dtype(at::kLong));
-}
-
-// How many places the chosen index can name: the size of the dimension searched, or of it all.
-std::int64_t range_of(const CallFrame& frame, const std::vector<c10::IValue>& args) {
-  const at::Tensor& self = args[0].toTensor();
+// Along which indices are chosen; nothing where the whole tensor is searched.
+std::optional<std::int64_t> searched_dimension(const CallFrame& frame,
+                                               const std::vector<c10::IValue>& args) {
   const auto& declared = frame.op().schema().arguments();
-  const bool is_multinomial = frame.op().schema().name() == "aten::multinomial";
   std::optional<std::int64_t> dim;
-  if (is_multinomial) dim = -1;
+  if (frame.op().schema().name() == "aten::multinomial") dim = -1;
   for (std::size_t i = 1; i < args.size(); ++i)
     if (declared[i].name() == "dim" && args[i].isInt()) dim = args[i].toInt();
-  if (!dim) return self.numel();
-  return self.dim() == 0 ? 1 : self.size(*dim);
+  return dim;
+}
+
+at::Tensor indices_of(const at::Tensor& result, const CallFrame& frame,
+                      const std::vector<c10::IValue>& args) {
+  if (session_options().on_value == OnValue::Zero)
+    return at::zeros(result.sizes(), at::TensorOptions().dtype(at::kLong));
+  const std::optional<std::int64_t> dim = searched_dimension(frame, args);
+  const at::Tensor& self = args[0].toTensor();
+  const bool has_rows = dim && self.dim() > 0 && result.dim() == self.dim();
+  const std::int64_t range = !dim ? self.numel() : self.dim() == 0 ? 1 : self.size(*dim);
+  return made_up_indices(result.sizes(), has_rows ? dim : std::nullopt, range);
 }
 
 bool is_unknown(const at::Tensor& tensor) {
@@ -67,8 +67,7 @@ void give_indices(CallFrame& frame, const std::vector<c10::IValue>& args) {
   for (std::size_t i = 0; i < frame.result_count(); ++i)
     for_each_tensor(frame.result(i), [&](const at::Tensor& result) {
       if (is_unknown(result) && result.scalar_type() == at::kLong)
-        set_known(result, spread_indices(result.sizes(), range_of(frame, args)),
-                  Certainty::Assumed);
+        set_known(result, indices_of(result, frame, args), Certainty::Assumed);
     });
 }
 

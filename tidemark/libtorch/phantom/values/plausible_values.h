@@ -7,8 +7,7 @@
 
 namespace tidemark::phantom {
 
-// Indices of topk, sort, argmax, multinomial: spread evenly over their range, so that a router's
-// choice is spread as a balanced router spreads it.
+// Indices of topk, sort, argmax, multinomial: made_up_indices.h.
 void give_indices(CallFrame& frame, const std::vector<c10::IValue>& args);
 void give_false(CallFrame& frame, const std::vector<c10::IValue>& args);
 // Of a tensor compared with itself, or with infinity: numbers are taken to be finite.
