@@ -129,6 +129,9 @@ TABLE: tuple[Private, ...] = (
          "buckets of DistributedDataParallel are not told from other memory"),
     _row("torch.distributed.fsdp._fully_shard._fsdp_common", "_chunk_with_empty", AT_USE,
          "estimates of FSDP2 over many ranks take longer"),
+    _row("torch", "_disable_dynamo", AT_LOAD, _REFUSED, parts=("estimation",)),
+    _row("torch.optim.optimizer", "_use_grad_for_differentiable", AT_LOAD, _REFUSED,
+         parts=("estimation",)),
     # Python's own.
     _row("multiprocessing.process.BaseProcess", "_bootstrap _target", NOWHERE, _NO_GPUS),
     _row("multiprocessing.popen_spawn_posix.Popen", "_launch", NOWHERE, _NO_GPUS),

@@ -45,17 +45,17 @@ def without_times(value: Any) -> Any:
 def test_a_fork_says_what_a_fresh_process_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of numbers, of the script's own words, and of the file that is held back: a fork of the process that
     has torch._dynamo, and of the one that has not."""
-    assert modules_for("estimate", TRAIN) == modules_for("record", TRAIN) == ["torch._dynamo"]
-    assert modules_for("record", "import torch\n") == []
+    assert modules_for("record", TRAIN) == modules_for("estimate", "checkpoint(f)") == ["torch._dynamo"]
+    assert modules_for("estimate", TRAIN) == modules_for("record", "import torch\n") == []
     done = forked(tmp_path, TRAIN)
-    monkeypatch.setattr(forked_commands, "modules_for", lambda verb, script: [])
-    without = forked(tmp_path, TRAIN)
+    monkeypatch.setattr(forked_commands, "modules_for", lambda verb, script: ["torch._dynamo"])
+    with_compiler = forked(tmp_path, TRAIN)
     real = subprocess.run([sys.executable, "-m", "tidemark", "estimate", "--json", "train.py", "a", "b"],
                           cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           timeout=120, check=False)
-    assert done.returncode == without.returncode == real.returncode == 0
+    assert done.returncode == with_compiler.returncode == real.returncode == 0
     assert "written.txt" in done.stdout and not (tmp_path / "written.txt").exists()
-    for fork in (done, without):
+    for fork in (done, with_compiler):
         assert fork.stderr == real.stderr
         assert without_times(json.loads(fork.stdout)) == without_times(json.loads(real.stdout))
 

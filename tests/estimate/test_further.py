@@ -111,3 +111,13 @@ def test_without_the_compiler_it_fits_or_nobody_can_tell(tmp_path: Path) -> None
     assert code == 2 and "Does not fit" not in text
     assert "Cannot tell whether it fits" in text and "does not fit uncompiled" in text
     assert "The budget of cuda:0" in text
+
+
+def test_a_profiler_around_the_command_sees_its_end(tmp_path: Path) -> None:
+    """Once Python has been told to forget what it was to raise, it asks for it at every call; one with
+    a profiler then does nothing else."""
+    (tmp_path / "train.py").write_text(TRAIN.format(then=EVALUATE))
+    done = subprocess.run([sys.executable, "-m", "cProfile", "-m", "tidemark", "estimate", "train.py"],
+                          cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Fits") and "function calls" in done.stderr

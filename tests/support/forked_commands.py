@@ -5,8 +5,8 @@ It is the same program: the package's __main__ with the same words, folder, envi
 a process of its own. Not the same are the process's start and Python's very end, so tests of signals,
 faults, limits, children, endings and held files start real commands. Real are also the first run of each
 test file and verb, and whatever sets variables that torch may read as it is imported. Scripts that import
-torch._dynamo without a word of it are forks of a process that has that, too: on virtual GPUs the first
-operator whose shapes PyTorch works out in Python does it, elsewhere the first use of an optimizer.
+torch._dynamo without a word of it are forks of a process that has that, too: checkpoints and what is
+distributed do it, and where GPUs are not virtual the first use of an optimizer.
 """
 
 from __future__ import annotations
@@ -112,8 +112,10 @@ def script_of(command: list[str], folder: Path) -> str:
 
 
 def modules_for(verb: str, script: str) -> list[str]:
-    is_imported = verb == "estimate" or "torch.optim" in script or "import optim" in script
-    return ["torch._dynamo"] if is_imported else []
+    words = ["checkpoint", "distributed"]
+    if verb == "record":
+        words += ["torch.optim", "import optim"]
+    return ["torch._dynamo"] if any(word in script for word in words) else []
 
 
 def read_again(stream: IO[bytes]) -> str:

@@ -6,6 +6,7 @@ import ctypes
 import threading
 import time
 
+TURNS_UNTIL_RAISED = 100  # of a loop; Python looks at each whether something is to be raised
 AGAIN_AFTER_SECONDS = 5.0  # a destructor or a bare `except` may have swallowed the end
 
 
@@ -37,10 +38,15 @@ class Deadline:
 
     def stop(self) -> None:
         """Nothing is raised from here on, what was about to be included."""
-        with self._lock:
-            self._is_over.set()
-            if self.is_started:
-                raise_in_main_thread(None)
+        while True:
+            try:
+                with self._lock:
+                    self._is_over.set()
+                for _ in range(TURNS_UNTIL_RAISED):
+                    pass
+                return
+            except self._end:
+                pass
 
     def _wait(self, seconds: float) -> None:
         while not self._is_over.wait(seconds):
@@ -50,7 +56,8 @@ class Deadline:
             seconds = AGAIN_AFTER_SECONDS
 
 
-def raise_in_main_thread(error: type[BaseException] | None) -> None:
-    """At its next line of Python; None takes back what was not raised yet."""
+def raise_in_main_thread(error: type[BaseException]) -> None:
+    """At its next line of Python. It cannot be taken back: Python would look for it forever after, and
+    under a profiler do nothing else."""
     thread = ctypes.c_ulong(threading.main_thread().ident or 0)
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, error and ctypes.py_object(error))
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(error))

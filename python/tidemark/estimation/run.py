@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import time
 from collections.abc import Callable
@@ -134,6 +135,7 @@ def run_here(options: EstimateOptions, program: Callable[[], None] | None, folde
             patch_safetensors(patches, scratch)
         script = program or (
             lambda: run_script(options.script, options.arguments, options.module))
+        gc.freeze()  # what torch is made of is no garbage of the script's, whose process this is
         with told_faults():
             error = error_of(lambda: steps.run(script))
         if os.getpid() != process:

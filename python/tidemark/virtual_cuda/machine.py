@@ -41,27 +41,6 @@ def open_gpus(
     """
     load()
     check_torch("estimation")
-    # Only now, since they import torch: the C++ side comes first.
-    from tidemark.virtual_cuda import (
-        asked_values,
-        c_names,
-        comm,
-        devices,
-        dlpack,
-        foreign_operators,
-        fusers,
-        graphs,
-        host_values,
-        memory,
-        random,
-        refusals,
-        saved_tensors,
-        storages,
-        streams,
-        tensor_types,
-        triton_kernels,
-    )
-
     library().open(
         count,
         gpu.name,
@@ -80,6 +59,32 @@ def open_gpus(
         allocator_settings=allocator_settings(),
     )
     library().set_hidden_folders(hidden_folders(find_torch()))
+    patch_torch(gpu, kernels)
+
+
+def patch_torch(gpu: Gpu, kernels: bool) -> None:
+    # Only now, since they import torch: the C++ side comes first.
+    from tidemark.virtual_cuda import (
+        asked_values,
+        c_names,
+        comm,
+        devices,
+        dlpack,
+        foreign_operators,
+        fusers,
+        graphs,
+        host_values,
+        late_compiler,
+        memory,
+        random,
+        refusals,
+        saved_tensors,
+        storages,
+        streams,
+        tensor_types,
+        triton_kernels,
+    )
+
     c_names.patch_c_names(_patches)
     comm.patch_comm(_patches)
     devices.patch_devices(_patches, gpu)
@@ -87,6 +92,7 @@ def open_gpus(
     streams.patch_streams(_patches)
     graphs.patch_graphs(_patches)
     fusers.patch_fusers(_patches)
+    late_compiler.patch_late_compiler(_patches)
     dlpack.patch_dlpack(_patches)
     random.patch_random(_patches)
     tensor_types.patch_tensor_types(_patches)
