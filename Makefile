@@ -70,7 +70,7 @@ test-python: $(STAMPS)/installed $(VENV)/test-packages
 	$(at_once) --output-sync=target $(PYTHON_TESTS)
 
 # No cache: runs side by side would overwrite each other's.
-pytest = TIDEMARK_BIN=$(CURDIR)/$(VENV)/bin/tidemark $(PY) -m pytest -q -p no:cacheprovider
+pytest = TIDEMARK_BIN=$(CURDIR)/$(VENV)/bin/tidemark $(PY) -m pytest -q -p no:cacheprovider --durations=8 --durations-min=5
 $(PYTHON_TESTS): $(STAMPS)/installed $(VENV)/test-packages
 test-package:
 	$(pytest) tests/python tests/cli tests/package tests/checks
@@ -97,7 +97,7 @@ test-truth: $(STAMPS)/installed  ## every run that a real GPU was measured with,
 	$(PY) bench/truth/compare.py --real tests/golden/gpu/h200-torch2.11.json --check --jobs $(JOBS) \
 	  $(if $(PAGE),--page $(PAGE))
 
-bench: $(STAMPS)/system $(STAMPS)/installed  ## the benchmarks: ratios beside plain passes and PyTorch's tools
+bench: $(STAMPS)/system $(STAMPS)/installed $(VENV)/test-packages  ## the benchmarks: ratios beside plain passes and PyTorch's tools
 	cmake --preset bench
 	cmake --build --preset bench -j $(JOBS)
 	build/bench/bench/tidemark_tape_bench

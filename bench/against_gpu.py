@@ -12,8 +12,8 @@ from pathlib import Path
 from gpu_machine import machine
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
-# Needs several processes.
-LEFT_OUT = {"train_ddp"}
+# Need several processes.
+LEFT_OUT = {"train_ddp", "train_llama_fsdp"}
 
 REAL = """
 import runpy, sys, torch

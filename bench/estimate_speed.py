@@ -88,6 +88,9 @@ def end_to_end() -> None:
         _, status, usage = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
         seconds = time.perf_counter() - start
+        if child.returncode == 2:
+            print(f"  {way:<14}did not run: {json.loads(told)['judgement']['reason']}")
+            continue
         peak = json.loads(told)["peak"]["devices"][0]["allocated_bytes"]
         ram = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
         print(f"  {way:<14}{seconds:>7.1f} s{ram / 2**30:>8.2f} GiB of RAM, "
