@@ -29,8 +29,8 @@ constexpr std::int64_t kSmallKernel = 25;  // taps: 4 × 4 were seen to be small
 std::int64_t divided_up(std::int64_t n, std::int64_t by) { return (n + by - 1) / by; }
 
 // The sizes of a call's three tensors, and what the families below ask about it.
-struct Call {
-  Call(ConvolutionPart part_, const Convolution& c_) : c(c_), part(part_) {}
+struct ConvolutionCall {
+  ConvolutionCall(ConvolutionPart part_, const Convolution& c_) : c(c_), part(part_) {}
 
   const Convolution& c;
   const ConvolutionPart part;
@@ -54,12 +54,12 @@ struct Call {
 };
 
 // Parts of a sum over all positions, in floats. A part is at least so long:
-std::int64_t shortest_part(const Call& call) {
+std::int64_t shortest_part(const ConvolutionCall& call) {
   const bool is_product = call.c.taps == 1;
   return call.half ? (is_product ? 1280 : 4096) : (is_product ? 192 : 896);
 }
 
-std::int64_t split_sum(const Call& call) {
+std::int64_t split_sum(const ConvolutionCall& call) {
   if (!call.is_of_weights()) return 0;
   const std::int64_t rows = call.group_outputs, columns = call.group_inputs * call.c.taps;
   const std::int64_t width = rows <= kNarrowTile ? kNarrowTile : kTile;
@@ -74,7 +74,7 @@ std::int64_t split_sum(const Call& call) {
 }
 
 // One channel in, one out: kernels of their own, but for gradients of weights.
-std::int64_t of_depthwise(const Call& call) {
+std::int64_t of_depthwise(const ConvolutionCall& call) {
   const Convolution& c = call.c;
   if (!call.is_of_weights()) return 0;
   const bool is_large = c.output_positions >= kLargeMap;
@@ -87,7 +87,7 @@ std::int64_t of_depthwise(const Call& call) {
 }
 
 // Images cut into patches: a matrix product over images whose channels are padded, twice.
-std::int64_t of_patches(const Call& call, std::int64_t padded, std::int64_t planes) {
+std::int64_t of_patches(const ConvolutionCall& call, std::int64_t padded, std::int64_t planes) {
   const bool is_large = call.c.kernel >= kLargePatch;
   if (call.half) return is_large || call.is_of_weights() ? 2 * padded + planes : 0;
   if (call.is_of_weights()) return is_large ? 2 * padded : 0;
@@ -95,7 +95,7 @@ std::int64_t of_patches(const Call& call, std::int64_t padded, std::int64_t plan
 }
 
 // Images as they come: one to four channels, in float up to seven.
-std::int64_t of_images(const Call& call) {
+std::int64_t of_images(const ConvolutionCall& call) {
   const Convolution& c = call.c;
   const std::int64_t channels = rounded_up(c.inputs, 4);
   const std::int64_t padded = call.x_of(channels) + call.w_of(channels, c.outputs);
@@ -118,7 +118,7 @@ std::int64_t of_images(const Call& call) {
   return c.stride > 1 ? call.x + call.w + call.y : padded;
 }
 
-std::int64_t of_tensor_cores(const Call& call) {
+std::int64_t of_tensor_cores(const ConvolutionCall& call) {
   const Convolution& c = call.c;
   const std::int64_t multiple = c.groups > 1 ? 1 : call.half ? 8 : 4;
   const std::int64_t inputs = rounded_up(c.inputs, multiple);
@@ -138,14 +138,14 @@ std::int64_t of_tensor_cores(const Call& call) {
 
 // One product for each image keeps few processors busy, and each for long: the sum over all
 // positions is split between all of them instead.
-bool are_few_and_long(const Call& call) {
+bool are_few_and_long(const ConvolutionCall& call) {
   constexpr std::int64_t kLong = 10000, kFew = 16;  // positions; one in so many processors
   const std::int64_t tiles = divided_up(call.c.outputs, kTile) * divided_up(call.c.inputs, kTile);
   return call.c.output_positions >= kLong && kFew * call.c.batch * tiles < call.c.multiprocessors;
 }
 
 // A kernel of one tap over planes is a matrix product of each image as it lies.
-std::int64_t of_products(const Call& call) {
+std::int64_t of_products(const ConvolutionCall& call) {
   if (call.is_of_weights() && are_few_and_long(call)) return of_tensor_cores(call);
   const std::int64_t copies = call.x + call.y;
   if (call.is_of_weights()) return std::min(call.c.batch * call.w_floats, copies + split_sum(call));
@@ -154,20 +154,20 @@ std::int64_t of_products(const Call& call) {
 }
 
 // Kernels for floats that cuDNN prefers to the common ones, all of 3 × 3 taps.
-bool is_by_tiles(const Call& call) {
+bool is_by_tiles(const ConvolutionCall& call) {
   const Convolution& c = call.c;
   const bool is_of_images = c.outputs == 2 || c.outputs == 3;
   return !c.channels_last && c.stride == 1 && is_of_images && c.inputs >= 256;
 }
 
 // Winograd's tiles: 6 × 6 numbers for 4 × 4 positions.
-std::int64_t of_tiles(const Call& call) {
+std::int64_t of_tiles(const ConvolutionCall& call) {
   const Convolution& c = call.c;
   const std::int64_t tiles = c.batch * divided_up(c.output_positions, 16);
   return 36 * kFloatBytes * (tiles * (c.inputs + c.outputs) + c.inputs * c.outputs);
 }
 
-bool is_by_frequencies(const Call& call) {
+bool is_by_frequencies(const ConvolutionCall& call) {
   const Convolution& c = call.c;
   const bool fits = c.output_positions >= 196 && c.output_positions <= 1024 && c.batch >= 64;
   const bool pays = c.output_positions <= 256 || c.inputs >= kTile || c.inputs * c.outputs <= 1024;
@@ -177,13 +177,13 @@ bool is_by_frequencies(const Call& call) {
 
 // Fourier transforms of planes with their border, of which half the numbers, complex ones, are
 // kept; twice. The output's planes are copied, too.
-std::int64_t of_frequencies(const Call& call) {
+std::int64_t of_frequencies(const ConvolutionCall& call) {
   const std::int64_t side = call.c.input_positions <= 30 * 30 ? 32 : 64;
   const std::int64_t plane = 2 * side * (side / 2 + 1) * 2 * kFloatBytes;
   return call.c.batch * (call.c.inputs + call.c.outputs) * plane + call.y;
 }
 
-std::optional<std::int64_t> of_float_weights(const Call& call) {
+std::optional<std::int64_t> of_float_weights(const ConvolutionCall& call) {
   const Convolution& c = call.c;
   if (c.inputs <= 16 && c.outputs >= kTile) return 0;
   if (is_by_tiles(call)) return of_tiles(call);
@@ -195,7 +195,7 @@ std::optional<std::int64_t> of_float_weights(const Call& call) {
 }
 
 // What is written needs no copy where it is much, or where a stride leaves little of it.
-std::optional<std::int64_t> of_float_forward(const Call& call) {
+std::optional<std::int64_t> of_float_forward(const ConvolutionCall& call) {
   const Convolution& c = call.c;
   if (c.channels_last) {
     const bool is_steep = c.stride > 1 && c.outputs >= 2048 && c.batch * c.output_positions >= 512;
@@ -206,13 +206,13 @@ std::optional<std::int64_t> of_float_forward(const Call& call) {
 }
 
 // A stride over one tap: what is written needs no copy, unless many inputs are read.
-bool skips_positions(const Call& call) {
+bool skips_positions(const ConvolutionCall& call) {
   const Convolution& c = call.c;
   return call.is_forward() && c.taps == 1 && c.stride > 1 && !c.channels_last &&
          c.inputs <= 2 * kTile;
 }
 
-std::optional<std::int64_t> of_float(const Call& call) {
+std::optional<std::int64_t> of_float(const ConvolutionCall& call) {
   if (call.half || call.c.groups > 1) return std::nullopt;
   if (skips_positions(call)) return call.x + call.w;
   if (call.c.taps != 9) return std::nullopt;
@@ -226,7 +226,7 @@ std::int64_t convolution_workspace(ConvolutionPart part, const Convolution& c) {
   if (c.batch <= 0 || c.input_positions <= 0 || c.output_positions <= 0 || c.groups <= 0 ||
       c.inputs < c.groups || c.outputs < c.groups)
     return 0;
-  const Call call(part, c);
+  const ConvolutionCall call(part, c);
   if (c.groups > 1 && call.group_inputs == 1) return of_depthwise(call);
   if (c.groups == 1 && c.inputs < (call.half ? 5 : 8)) return of_images(call);
   if (c.taps == 1 && c.stride == 1 && !c.channels_last) return of_products(call);

@@ -16,21 +16,21 @@ namespace {
 // An H200 with 132 multiprocessors was seen to keep 132 times as much: 24 bytes a thread.
 constexpr std::int64_t kBytesOfMultiprocessor = 2048 * 24;
 
-struct Kept {
+struct KeptStates {
   std::mutex lock;
   std::map<c10::DeviceIndex, c10::Storage> storages;
 };
 
 // Never destroyed: threads may end after everything else.
-Kept& kept() {
-  static auto* const all = new Kept;
+KeptStates& kept_states() {
+  static auto* const all = new KeptStates;
   return *all;
 }
 
 }  // namespace
 
 void keep_dropout_states(c10::DeviceIndex device) {
-  Kept& all = kept();
+  KeptStates& all = kept_states();
   {
     std::lock_guard lock(all.lock);
     if (!all.storages.try_emplace(device).second) return;
@@ -44,8 +44,8 @@ void keep_dropout_states(c10::DeviceIndex device) {
 
 void drop_dropout_states() {
   std::map<c10::DeviceIndex, c10::Storage> dropped;
-  std::lock_guard lock(kept().lock);
-  dropped.swap(kept().storages);
+  std::lock_guard lock(kept_states().lock);
+  dropped.swap(kept_states().storages);
 }
 
 }  // namespace tidemark::phantom

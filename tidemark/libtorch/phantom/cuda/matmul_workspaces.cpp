@@ -31,7 +31,7 @@ struct Handles {
   std::vector<std::uint32_t> free;
   std::uint32_t made = 0;
 };
-struct Kept {
+struct KeptWorkspaces {
   std::mutex lock;
   // Grows when all are dropped: what a thread has seen before counts no more.
   std::atomic<std::uint32_t> era{1};
@@ -44,8 +44,8 @@ Handles& handles() {
   static auto* const all = new Handles;
   return *all;
 }
-Kept& kept() {
-  static auto* const all = new Kept;
+KeptWorkspaces& kept_workspaces() {
+  static auto* const all = new KeptWorkspaces;
   return *all;
 }
 
@@ -93,7 +93,7 @@ std::int64_t bytes_of(MatmulLibrary library) {
 
 void keep_one(HandleOnStream place, MatmulLibrary library) {
   place.library = library;
-  Kept& all = kept();
+  KeptWorkspaces& all = kept_workspaces();
   {
     std::lock_guard lock(all.lock);
     if (!all.storages.try_emplace(place).second) return;
@@ -108,21 +108,21 @@ void keep_one(HandleOnStream place, MatmulLibrary library) {
 
 void keep_matmul_workspace(c10::DeviceIndex device, MatmulLibrary library) {
   if (library == MatmulLibrary::None) return;
-  const HandleOnStream here{kept().era.load(std::memory_order_relaxed), device, handle_of_thread(),
-                            current_stream(device), library};
+  const HandleOnStream here{kept_workspaces().era.load(std::memory_order_relaxed), device,
+                            handle_of_thread(), current_stream(device), library};
   thread_local std::array<HandleOnStream, 3> last;  // by library
   if (here == std::exchange(last[static_cast<std::size_t>(library)], here)) return;
-  kept().last_session = session_number();
+  kept_workspaces().last_session = session_number();
   if (!session_options().cuda_choices) return;
   keep_one(here, MatmulLibrary::Blas);
   if (library == MatmulLibrary::BlasLt) keep_one(here, MatmulLibrary::BlasLt);
 }
 
-bool has_used_matmul() { return kept().last_session == session_number(); }
+bool has_used_matmul() { return kept_workspaces().last_session == session_number(); }
 
 void drop_matmul_workspaces() {
   std::map<HandleOnStream, c10::Storage> dropped;
-  Kept& all = kept();
+  KeptWorkspaces& all = kept_workspaces();
   std::lock_guard lock(all.lock);
   ++all.era;
   dropped.swap(all.storages);
