@@ -23,6 +23,7 @@
 #include "tidemark/engine/tape/text_writer.h"
 #include "tidemark/libtorch/attribution/run_file.h"
 #include "tidemark/libtorch/phantom/cuda/matmul_workspaces.h"
+#include "tidemark/libtorch/phantom/device/autograd_threads.h"
 #include "tidemark/libtorch/phantom/device/cuda_hooks.h"
 #include "tidemark/libtorch/phantom/device/device_guard.h"
 #include "tidemark/libtorch/phantom/device/phantom_tensor.h"
@@ -250,6 +251,11 @@ PYBIND11_MODULE(_phantom, m) {
   m.def("current_stream", [](int d) { return current_stream(static_cast<c10::DeviceIndex>(d)); });
   m.def("set_stream", [](int d, std::int64_t stream) {
     set_current_stream(static_cast<c10::DeviceIndex>(d), stream);
+  });
+  m.def("wait_for_autograd_threads", [] {
+    const int gpus = virtual_gpus().count();
+    const py::gil_scoped_release released;
+    wait_for_autograd_threads(gpus);
   });
   bind_allocator_answers(m);
   m.def("births", [] { return storage_log()->births(); });

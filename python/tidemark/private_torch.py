@@ -129,6 +129,7 @@ TABLE: tuple[Private, ...] = (
          "buckets of DistributedDataParallel are not told from other memory"),
     _row("torch.distributed.fsdp._fully_shard._fsdp_common", "_chunk_with_empty", AT_USE,
          "estimates of FSDP2 over many ranks take longer"),
+    _row("torch.autograd.graph", "_engine_run_backward", AT_LOAD, _REFUSED, parts=("estimation",)),
     _row("torch", "_disable_dynamo", AT_LOAD, _REFUSED, parts=("estimation",)),
     _row("torch.optim.optimizer", "_use_grad_for_differentiable", AT_LOAD, _REFUSED,
          parts=("estimation",)),
@@ -165,7 +166,7 @@ TABLE: tuple[Private, ...] = (
          "the same"),
     # C++: autograd.
     _row("torch::autograd",
-         "Node variable_list FunctionPreHook PostAccumulateGradHook AccumulateGrad get_current_node "
+         "Node Edge variable_list FunctionPreHook PostAccumulateGradHook AccumulateGrad get_current_node "
          "get_current_graph_task_id get_current_graph_task_exec_info "
          "get_current_graph_task_nodes_in_graph", AT_BUILD, _REFUSED),
     _row("torch::autograd::impl", "try_get_grad_accumulator post_acc_grad_hooks", AT_BUILD,

@@ -66,6 +66,7 @@ def patch_torch(gpu: Gpu, kernels: bool) -> None:
     # Only now, since they import torch: the C++ side comes first.
     from tidemark.virtual_cuda import (
         asked_values,
+        backwards,
         c_names,
         comm,
         devices,
@@ -93,6 +94,7 @@ def patch_torch(gpu: Gpu, kernels: bool) -> None:
     graphs.patch_graphs(_patches)
     fusers.patch_fusers(_patches)
     late_compiler.patch_late_compiler(_patches)
+    backwards.patch_backwards(_patches)
     dlpack.patch_dlpack(_patches)
     random.patch_random(_patches)
     tensor_types.patch_tensor_types(_patches)
