@@ -53,10 +53,35 @@ def test_each_rule_decides_alone(open_session: Callable[..., Any]) -> None:
         rule: kernel for rule, (_, kernel) in RULES.items()}
 
 
-def test_older_chips(open_session: Callable[..., Any]) -> None:
-    open_session(1, "a100-40gb")
-    assert answer(Question()) == "1"
-    assert answer(Question(dtype="f32", head_sizes=(60, 60))) == "2"
+# What PyTorch's sources say of other chips: shared memory for the backward of large heads from 8.6 to 8.9 and
+# on 12.x, cuDNN's sizes on 9.0 and 10.x, bfloat16 from 8.0 on.
+OTHER_CHIPS = {
+    "a100-40gb": {Question(): "1", Question(dtype="f32", head_sizes=(60, 60)): "2",
+                  Question(head_sizes=(200, 200)): "1"},
+    "t4": {Question(): "0", Question(dtype="f16"): "2"},
+    "b200": {Question(): "3", Question(head_sizes=(192, 128)): "3", Question(head_sizes=(200, 200)): "1",
+             Question(head_sizes=(256, 256), dropout=0.1): "1"},
+} | dict.fromkeys(("rtx3080", "rtx4090", "rtx5090"), {
+    Question(head_sizes=(192, 192), dropout=0.1): "1",
+    Question(head_sizes=(200, 200)): "2",
+    Question(head_sizes=(200, 200), trains=False): "1",
+    Question(head_sizes=(256, 256)): "1",
+    Question(head_sizes=(256, 256), dropout=0.1): "2",
+})
+
+
+@pytest.mark.parametrize("chip", OTHER_CHIPS)
+def test_other_chips(open_session: Callable[..., Any], chip: str) -> None:
+    open_session(1, chip)
+    assert {question: answer(question) for question in OTHER_CHIPS[chip]} == OTHER_CHIPS[chip]
+
+
+def test_heads_that_differ_are_grouped_only_where_that_is_asked_for(open_session: Callable[..., Any]) -> None:
+    open_session(1, "h200")
+    query = torch.empty(2, 8, 128, 64, dtype=torch.bfloat16, device="cuda")
+    key = query[:, :2]
+    assert torch._fused_sdp_choice(query, key, key, enable_gqa=True) == SDPBackend.CUDNN_ATTENTION.value
+    assert torch._fused_sdp_choice(query, key, key) == SDPBackend.MATH.value
 
 
 def test_a_bias_that_wants_a_gradient_trains(open_session: Callable[..., Any]) -> None:

@@ -61,10 +61,12 @@ bool has_one_size_up_to_256(const Question& q) {
 bool is_square_if_causal(const Question& q) {
   return !q.is_causal || q.query.size(2) == q.key.size(2);
 }
-// Training with large heads and dropout needs the shared memory of the big chips.
+// Training with large heads needs the shared memory of the chips for data centres; with the largest
+// ones others do without it where nothing is dropped.
 bool fits_shared_memory(const Question& q) {
-  const bool big_chip = q.capability == 80 || q.capability >= 90;
-  return big_chip || !q.needs_grad() || q.head_size() <= 192 || q.dropout == 0;
+  const bool is_small = (q.capability >= 86 && q.capability <= 89) || q.capability >= 120;
+  if (!is_small || !q.needs_grad() || q.head_size() <= 192) return true;
+  return q.head_size() > 224 && q.dropout == 0;
 }
 
 // Of the memory-efficient kernel.
@@ -79,9 +81,11 @@ bool is_aligned(const Question& q) {
   return q.head_size() % alignment == 0 && q.value_size() % alignment == 0;
 }
 
-// Of cuDNN.
+// Of cuDNN, 9.11 and later: every torch that is supported here comes with one. It has larger sizes on
+// Hopper, and one more pair on the Blackwells for data centres.
 bool has_sizes_of_cudnn(const Question& q) {
-  const std::int64_t most = q.capability >= 90 ? 256 : 128;
+  if (q.capability / 10 == 10 && q.head_size() == 192 && q.value_size() == 128) return true;
+  const std::int64_t most = q.capability == 90 ? 256 : 128;
   return q.head_size() <= most && q.value_size() <= most && q.head_size() % 8 == 0 &&
          q.value_size() % 8 == 0;
 }
