@@ -6,6 +6,8 @@ the tape has each of them is known by hand.
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -126,6 +128,18 @@ def test_steps_begin_with_a_forward(tmp_path: Path, verb: str, name: str) -> Non
     assert found == expected
     assert tape.meta["run.steps"] == str(done)
     assert tape.meta["run.ended"] == "script"
+
+
+@pytest.mark.parametrize("verb", ["estimate", "record"])
+@pytest.mark.parametrize(("name", "optimizers", "said"), [
+    ("plain", 1, "3 steps"), ("two optimizers", 2, "2 steps of 2 optimizers"),
+    ("taking turns", 2, "4 steps of 2 optimizers")])
+def test_the_report_says_of_how_many_optimizers(
+    tmp_path: Path, verb: str, name: str, optimizers: int, said: str
+) -> None:
+    overview = tape_of(verb, tmp_path, SCRIPTS[name][0], "--steps", "0").report()
+    assert overview.run.optimizers == json.loads(overview.to_json())["run"]["optimizers"] == optimizers
+    assert any(re.match(rf"{said}(,| and)", line) for line in str(overview).splitlines())
 
 
 @pytest.mark.parametrize("verb", ["estimate", "record"])

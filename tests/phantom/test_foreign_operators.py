@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -224,6 +225,57 @@ def test_after_closing_the_library_has_its_kernel_again(
             operator(x)
     open_session()
     assert torch.ops.foreign.early(unknown(3)).shape == late(unknown(3)).shape == (3,)
+
+
+# As a C++ extension of a user's comes: compiled, and loaded when the GPUs are there already.
+COMPILED = """
+#include <torch/library.h>
+at::Tensor real(const at::Tensor&) { TORCH_CHECK(false, "a kernel for a real GPU ran"); }
+at::Tensor shapes(const at::Tensor& x) { return x.new_empty({x.size(0), 2}); }
+TORCH_LIBRARY(compiled_foreign, m) {
+  m.def("pairs(Tensor x) -> Tensor");
+  m.def("alone(Tensor x) -> Tensor");
+}
+TORCH_LIBRARY_IMPL(compiled_foreign, CUDA, m) {
+  m.impl("pairs", &real);
+  m.impl("alone", &real);
+}
+TORCH_LIBRARY_IMPL(compiled_foreign, Meta, m) { m.impl("pairs", &shapes); }
+"""
+
+
+@pytest.fixture(scope="module")
+def compiled_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("compiled") / "foreign.so"
+    folder = Path(torch.__file__).parent
+    subprocess.run(["g++", "-std=c++20", "-shared", "-fPIC", "-x", "c++", "-", "-o", made, f"-I{folder}/include",
+                    f"-L{folder}/lib", "-ltorch_cpu", "-lc10"], input=COMPILED, text=True, check=True)
+    return made
+
+
+def test_a_compiled_library_that_comes_late_never_runs_its_kernels(gpus: Any, compiled_library: Path) -> None:
+    torch.ops.load_library(compiled_library)
+    pairs = torch.ops.compiled_foreign.pairs(unknown(3, 4))
+    assert (pairs.shape, pairs.is_cuda) == ((3, 2), True)
+    with pytest.raises(NotImplementedError, match="compiled_foreign::alone"):
+        torch.ops.compiled_foreign.alone(unknown(3, 4))
+
+
+ROI_ALIGN = ("roi_align(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_width, "
+             "int sampling_ratio, bool aligned) -> Tensor")
+
+
+def test_regions_are_aligned_by_their_fake_kernel(gpus: Any) -> None:
+    """torchvision's operator as that library declares it."""
+    library = Library("torchvision", "FRAGMENT")
+    library.define(ROI_ALIGN)
+    library.impl("roi_align", real_kernel, "CUDA")
+    register_fake("torchvision::roi_align",
+                  lambda x, rois, scale, height, width, ratio, aligned:
+                  x.new_empty(rois.shape[0], x.shape[1], height, width), lib=library)
+    made = torch.ops.torchvision.roi_align(unknown(2, 8, 16, 16), unknown(5, 5), 0.25, 7, 7, 2, False)
+    assert (made.shape, made.is_cuda) == ((5, 8, 7, 7), True)
+    library._destroy()
 
 
 NMS = "nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import weakref
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 import torch
@@ -90,6 +92,27 @@ def test_wrappers_take_no_level(wrap: type[nn.DataParallel]) -> None:
     names, net = ModuleNames(), Net()
     wrapped = wrap(net)
     assert unwrapped(wrapped) is net
+    assert names.name_of(wrapped) == names.find(net) == "Net"
+    assert names.find(net.layers[0]) == "Net.layers.0"
+
+
+@pytest.fixture
+def process_group(tmp_path: Path) -> Iterator[None]:
+    torch.distributed.init_process_group("gloo", init_method=f"file://{tmp_path / 'group'}", rank=0, world_size=1)
+    yield
+    torch.distributed.destroy_process_group()
+
+
+@pytest.mark.usefixtures("process_group")
+@pytest.mark.parametrize("wrap", [
+    nn.parallel.DistributedDataParallel,
+    lambda net: torch.compile(net, backend="eager"),
+    lambda net: torch.compile(nn.parallel.DistributedDataParallel(net), backend="eager"),
+], ids=["replicated", "compiled", "both"])
+def test_the_wrappers_of_training_take_no_level(wrap: Callable[[nn.Module], nn.Module]) -> None:
+    names, net = ModuleNames(), Net()
+    wrapped = wrap(net)
+    assert wrapped is not net and unwrapped(wrapped) is net
     assert names.name_of(wrapped) == names.find(net) == "Net"
     assert names.find(net.layers[0]) == "Net.layers.0"
 
