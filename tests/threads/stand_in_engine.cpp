@@ -52,6 +52,7 @@ struct End {
   std::function<void()> done, abandoned;
 };
 thread_local std::vector<End> t_ends;
+std::atomic<bool> g_are_watched{false};
 
 }  // namespace
 
@@ -83,8 +84,9 @@ void run_backward(const std::function<void()>& accumulate) {
   torch::autograd::t_graph_task = -1;
 }
 
-void watch_operators(bool) {}
-void unwatch_operators() {}
+void watch_operators(bool) { g_are_watched = true; }
+void unwatch_operators() { g_are_watched = false; }
+bool are_operators_watched() { return g_are_watched; }
 bool fake_mode_is_on() { return false; }
 void mark_operators() {}
 

@@ -8,4 +8,7 @@ namespace tidemark::recorder {
 // Everything that this thread's module calls wait for, last call first; `accumulate` in between.
 void run_backward(const std::function<void()>& accumulate);
 
+// Whether PyTorch would be telling of every operator.
+bool are_operators_watched();
+
 }  // namespace tidemark::recorder

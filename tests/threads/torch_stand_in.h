@@ -96,8 +96,9 @@ struct DispatchKeySet {
   unsigned bits = 0;
   bool has(DispatchKey key) const { return bits >> static_cast<unsigned>(key) & 1; }
 };
+inline thread_local bool t_inference_mode = false;
 struct InferenceMode {
-  static bool is_enabled() { return false; }
+  static bool is_enabled() { return t_inference_mode; }
 };
 class OperatorHandle;
 

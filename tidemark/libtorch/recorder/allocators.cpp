@@ -21,6 +21,8 @@ StorageKey key_of_pointer(const void* context) {
 }
 
 thread_local bool t_compiles = false;
+// Whether an allocator of ours was asked for memory since somebody set this to false.
+[[gnu::tls_model("initial-exec")]] constinit thread_local bool t_is_asked = false;
 
 // What a noted allocator stands in front of, and its device. Other threads allocate and free while
 // it is set, so it is atomic; PyTorch's own table of allocators is read without any order.
@@ -43,9 +45,11 @@ class Noted : public c10::Allocator {
 // saw; only the deleter differs.
 class NotedCpuAllocator final : public Noted {
  public:
-  // The deleter comes first: who sees the allocator sees it, too.
+  // The deleter comes first: who sees the allocator sees it, too. An allocator that hands on may
+  // give ours for its own, which is not ours to call.
   void set_inner(c10::Allocator* inner) {
-    inner_deleter_.store(inner->raw_deleter(), std::memory_order_relaxed);
+    if (const c10::DeleterFnPtr deleter = inner->raw_deleter(); deleter != &note_and_delete)
+      inner_deleter_.store(deleter, std::memory_order_relaxed);
     Noted::set_inner(inner);
   }
   static c10::DeleterFnPtr inner_deleter() {
@@ -53,6 +57,7 @@ class NotedCpuAllocator final : public Noted {
   }
 
   c10::DataPtr allocate(std::size_t bytes) override {
+    t_is_asked = true;
     Recorder& recorder = Recorder::instance();
     if (!recorder.is_recording()) return inner()->allocate(bytes);
     c10::DataPtr pointer = allocate_or_tell(bytes);
@@ -90,6 +95,7 @@ class NotedCpuAllocator final : public Noted {
 class NotedMetaAllocator final : public Noted {
  public:
   c10::DataPtr allocate(std::size_t bytes) override {
+    t_is_asked = true;
     c10::DataPtr pointer = inner()->allocate(bytes);
     Recorder& recorder = Recorder::instance();
     if (!recorder.is_recording() || pointer.get_context() != nullptr || bytes == 0) return pointer;
@@ -140,10 +146,18 @@ void set_allocator(c10::DeviceType type, c10::Allocator* allocator) {
   if (c10::GetAllocator(type) != allocator) c10::SetAllocator(type, allocator, 255);
 }
 
+// Whether another allocator, put on top of ours while that could not be taken away, hands on to it.
+bool is_below(c10::Allocator& top, const Noted& noted) {
+  if (!noted.inner()) return false;
+  t_is_asked = false;
+  top.allocate(1);
+  return t_is_asked;
+}
+
 template <class Allocator>
 void install(c10::DeviceType type, Allocator& noted, const char* name) {
   c10::Allocator* const inner = c10::GetAllocator(type);
-  if (inner == &noted) return;
+  if (inner == &noted || is_below(*inner, noted)) return;
   noted.set_inner(inner);
   noted.set_device(Recorder::instance().device_number(name));
   set_allocator(type, &noted);

@@ -10,7 +10,7 @@ namespace tidemark::recorder {
 using namespace attribution;
 
 void Recorder::follow_operators() {
-  if (operator_starts_ == 0) needs_records_ = false;
+  if (operator_starts_ == 0) state_fails_ = needs_records_ = false;
   const bool records = output_starts_ > 0 || wants_origins() || needs_records_;
   if (records) watch_operators(wants_outputs() || wants_origins());
   else unwatch_operators();
@@ -19,9 +19,9 @@ void Recorder::follow_operators() {
   reads_state_ = reads_state;
 }
 
-std::uint8_t Recorder::place(ThreadState& thread) noexcept {
+std::uint8_t Recorder::place(ThreadState& thread, Caller caller) noexcept {
   if (!reads_state_.load(std::memory_order_relaxed)) {
-    catch_up(thread, false);
+    catch_up(thread, false, caller);
     return static_cast<std::uint8_t>((thread.operator_depth > 0 ? kInsideOperator : 0) |
                                      (thread.resizes ? kResizes : 0));
   }
@@ -33,7 +33,7 @@ std::uint8_t Recorder::place(ThreadState& thread) noexcept {
   return place == Place::Number ? kInside | kOfNumber : kInside;
 }
 
-void Recorder::catch_up(ThreadState& thread, bool begins_operator) noexcept {
+void Recorder::catch_up(ThreadState& thread, bool begins_operator, Caller caller) noexcept {
   if (!thread.inside_by_state && !thread.is_unrecorded) return;
   if (thread.inside_by_state) {
     thread.inside_by_state = false;
@@ -48,12 +48,21 @@ void Recorder::catch_up(ThreadState& thread, bool begins_operator) noexcept {
   if (!has_left) return;
   thread.is_unrecorded = thread.in_python = false;
   thread.operator_depth = 0;
-  note_operator_end(0);
+  note_operator_end(0, caller);
 }
 
-// Once is enough: programs that leave the common way tend to do it again.
-void Recorder::check_state() noexcept {
-  if (!reads_state_.load(std::memory_order_relaxed) || state_tells_borders()) return;
+// Once is enough: programs that leave the common way tend to do it again. Records cannot be asked
+// for under an allocator's lock: that is left to the next note which is written under none, a
+// module's border at the latest. Nor while somebody starts or stops, who may have ended it all.
+void Recorder::check_state(Caller caller) noexcept {
+  if (!reads_state_.load(std::memory_order_relaxed)) return;
+  if (!state_tells_borders()) state_fails_.store(true, std::memory_order_relaxed);
+  if (caller == kHoldsLock || !state_fails_.load(std::memory_order_relaxed)) return;
+  const std::unique_lock lock(starts_lock_, std::try_to_lock);
+  if (lock && reads_state_) follow_records();
+}
+
+void Recorder::follow_records() noexcept {
   try {
     watch_operators(false);
   } catch (...) {

@@ -13,6 +13,7 @@
 #include "tidemark/engine/base/rounding.h"
 #include "tidemark/libtorch/recorder/allocators.h"
 #include "tidemark/libtorch/recorder/cuda_trace.h"
+#include "tidemark/libtorch/recorder/dispatch_state.h"
 
 namespace tidemark::recorder {
 
@@ -27,13 +28,13 @@ void give_number(ThreadState& thread) noexcept {
 
 Recorder* const Recorder::the_one_ = new Recorder();
 
-Note Recorder::here(NoteKind kind) noexcept {
+Note Recorder::here(NoteKind kind, Caller caller) noexcept {
   ThreadState& thread = this_thread();
   Note note;
   note.kind = kind;
   note.thread = thread.id;
   if (times_.load(std::memory_order_relaxed)) note.time_ns = attribution::now_ns();
-  note.flags = place(thread);
+  note.flags = place(thread, caller);
   return note;
 }
 
@@ -60,8 +61,8 @@ void Recorder::note_birth(StorageKey key, std::int64_t bytes, std::uint8_t devic
     look_for_step(thread, caller);
   if (wants_origins()) [[unlikely]]
     tell_origin(thread, caller);
-  Note note = here(NoteKind::Born);
-  check_state();
+  Note note = here(NoteKind::Born, caller);
+  check_state(caller);
   if (note.has(kInsideOperator)) thread.has_news = true;
   else thread.outside_news = 2;
   if (torch::autograd::get_current_graph_task_id() != -1) note.flags |= kInBackward;
@@ -79,7 +80,7 @@ void Recorder::note(const Note& note, Caller caller) noexcept { push(note, calle
 void Recorder::tell_origin(ThreadState& thread, Caller caller) noexcept {
   const std::uint32_t since = starts_so_far_.load(std::memory_order_relaxed);
   if (thread.origin == thread.told_origin && thread.told_since == since) return;
-  Note note = here(NoteKind::From);
+  Note note = here(NoteKind::From, caller);
   note.key = thread.origin.line.value;
   note.bytes = thread.origin.call.value;
   if (!push(note, caller)) return;
@@ -108,14 +109,14 @@ void Recorder::look_for_step(ThreadState& thread, Caller caller) noexcept {
   const bool records = is_known && !in_backward && nodes != thread.autograd_nodes;
   thread.awaited_step = awaited_steps_.load(std::memory_order_relaxed);
   thread.autograd_nodes = nodes;
-  if (records && awaits_step_.exchange(false)) push(here(NoteKind::StepBegan), caller);
+  if (records && awaits_step_.exchange(false)) push(here(NoteKind::StepBegan, caller), caller);
 }
 
 void Recorder::note_death(StorageKey key, Caller caller) noexcept {
   if (!listening_.load(std::memory_order_relaxed)) return;
   ThreadState& thread = this_thread();
   if (thread.resizes) thread.has_news = true;
-  Note note = here(NoteKind::Died);
+  Note note = here(NoteKind::Died, caller);
   note.key = key;
   push(note, caller);
 }
@@ -167,26 +168,26 @@ void Recorder::note_forgotten(StorageKey storage) noexcept {
   push(note);
 }
 
-void Recorder::note_operator_end(std::uint8_t more_flags) noexcept {
+void Recorder::note_operator_end(std::uint8_t more_flags, Caller caller) noexcept {
   ThreadState& thread = this_thread();
   const bool wanted = wants_sample_.load(std::memory_order_relaxed);
   if (!thread.has_news && thread.outside_news == 0 && !wanted) return;
   if (wanted) wants_sample_.store(false, std::memory_order_relaxed);
   if (thread.outside_news > 0) --thread.outside_news;
   thread.has_news = false;
-  Note note = here(NoteKind::OperatorEnded);
+  Note note = here(NoteKind::OperatorEnded, caller);
   note.flags |= more_flags;
   if (torch::autograd::get_current_graph_task_id() != -1) note.flags |= kInBackward;
   if (at::GradMode::is_enabled()) note.flags |= kGradMode;
-  push(note);
-  drain_many();
+  push(note, caller);
+  if (caller == kHoldsNothing) drain_many();
 }
 
 void Recorder::tell(NoteTaker& taker, Note note) noexcept {
   if (taker.is_orphan_) [[unlikely]]
     return;
   note.to = taker.number_;
-  check_state();
+  check_state(kHoldsNothing);
   make_room();
   if (note.to != 0 && ring_.push(note)) return drain_many();
   const Quiet quiet;
@@ -314,7 +315,7 @@ void Recorder::start(const Wanted& wanted) {
     throw;
   }
   recording_ = true;
-  check_state();
+  if (reads_state_ && !state_tells_borders()) follow_records();
 }
 
 void Recorder::stop(const Wanted& wanted) noexcept {
@@ -334,7 +335,7 @@ void Recorder::stop(const Wanted& wanted) noexcept {
 // locks may be taken by threads that are not here, so what it was given stays there, and is idle.
 void Recorder::forget_in_child() {
   recording_ = listening_ = wants_sample_ = times_ = false;
-  reads_state_ = needs_records_ = awaits_step_ = false;
+  reads_state_ = state_fails_ = needs_records_ = awaits_step_ = false;
   starts_ = operator_starts_ = output_starts_ = time_starts_ = origin_starts_ = 0;
   block_starts_ = 0;
   forget_last_births();

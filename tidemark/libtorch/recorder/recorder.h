@@ -88,14 +88,14 @@ class Recorder {
   void note_made(StorageKey key, std::int64_t bytes, std::uint8_t device) noexcept;
   // The operator that ends has made this storage and returns it as this call says.
   void note_shape(StorageKey key, CallId call) noexcept;
-  void note_operator_end(std::uint8_t more_flags) noexcept;
+  void note_operator_end(std::uint8_t more_flags, Caller caller = kHoldsNothing) noexcept;
   // Outside of operators: this storage object, in this memory, is about to get other memory; the
   // same thread's last one has got this; an object that was left without any is gone.
   void note_resizing(StorageKey memory, StorageKey storage) noexcept;
   void note_resized(StorageKey memory, std::int64_t bytes) noexcept;
   void note_forgotten(StorageKey storage) noexcept;
   // Records have taken over from the state: has the thread left the operator it was in by then?
-  void catch_up(ThreadState& thread, bool begins_operator) noexcept;
+  void catch_up(ThreadState& thread, bool begins_operator, Caller caller = kHoldsNothing) noexcept;
   // An allocator has failed; outside its locks.
   void note_out_of_memory(std::int64_t wanted, const std::string& device) noexcept;
   // True while somebody wants births.
@@ -117,7 +117,7 @@ class Recorder {
   void attach(NoteTaker* taker);
   void detach(NoteTaker* taker);
   // A note of what this thread does now, and one like it told to one taker. It is never lost.
-  Note here(NoteKind kind) noexcept;
+  Note here(NoteKind kind, Caller caller = kHoldsNothing) noexcept;
   void tell(NoteTaker& taker, Note note) noexcept;
   // What a tracker needs beside births and deaths.
   struct Wanted {
@@ -165,9 +165,10 @@ class Recorder {
   void drain_many() noexcept;
   void make_room() noexcept;
   // How operators are followed: places.cpp.
-  std::uint8_t place(ThreadState& thread) noexcept;  // flags of a note written now
-  void check_state() noexcept;
+  std::uint8_t place(ThreadState& thread, Caller caller) noexcept;  // flags of a note written now
+  void check_state(Caller caller) noexcept;
   void follow_operators();
+  void follow_records() noexcept;
   void tell_origin(ThreadState& thread, Caller caller) noexcept;
   void look_for_step(ThreadState& thread, Caller caller) noexcept;
 
@@ -175,8 +176,9 @@ class Recorder {
   std::atomic<bool> awaits_step_{false};
   std::atomic<std::uint32_t> awaited_steps_{0};
   std::atomic<bool> recording_{false}, listening_{false}, wants_sample_{false}, times_{false};
-  // Borders are known from the state of dispatch alone, and whether that was ever not enough.
-  std::atomic<bool> reads_state_{false}, needs_records_{false};
+  // Borders are known from the state of dispatch alone; it was seen not to tell them; and records
+  // do since then.
+  std::atomic<bool> reads_state_{false}, state_fails_{false}, needs_records_{false};
   ForkSafeMutex lock_{LockPlace::Notes};
   std::vector<NoteTaker*> takers_;
   ForkSafeMutex starts_lock_{LockPlace::Starts};
