@@ -150,7 +150,11 @@ def _variables_of_callers() -> Iterator[list[tuple[str, Any]]]:
 
 
 def _owners_of(module: nn.Module) -> Iterator[tuple[Any, str]]:
+    """Who has it as an attribute, by itself or in a wrapper."""
     for owner in _objects_above(module, 3):
+        if isinstance(owner, nn.Module) and wrapped_by(owner) is module:
+            yield from _owners_of(owner)
+            continue
         table = owner._modules if isinstance(owner, nn.Module) else getattr(owner, "__dict__", {})
         for name, value in list(table.items()):
             if value is module:

@@ -96,6 +96,16 @@ def test_wrappers_take_no_level(wrap: type[nn.DataParallel]) -> None:
     assert names.find(net.layers[0]) == "Net.layers.0"
 
 
+def test_a_wrapper_s_attribute_is_no_name() -> None:
+    class Agent:
+        def __init__(self) -> None:
+            self.actor = nn.DataParallel(nn.DataParallel(nn.Linear(4, 4)))
+
+    names, agent, wrapped = ModuleNames(), Agent(), [nn.DataParallel(nn.Linear(4, 4))]
+    assert names.name_of(agent.actor) == "Agent.actor"
+    assert names.name_of(wrapped[0]) == "Linear"
+
+
 @pytest.fixture
 def process_group(tmp_path: Path) -> Iterator[None]:
     torch.distributed.init_process_group("gloo", init_method=f"file://{tmp_path / 'group'}", rank=0, world_size=1)
