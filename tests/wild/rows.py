@@ -108,6 +108,8 @@ ROWS = [
     # Each rank has its part; so the bytes are those of a part of the parameters.
     Row("fsdp2_torchrun", (2 * 512 * 256 + 4 * encoder_layer(256)) // RANKS, ADAM, steps=3, at_most=4,
         flags=TORCHRUN),
+    Row("hf_trainer_fsdp", ((1000 + 64) * 256 + 4 * encoder_layer(256) + 2 * 256) // RANKS, ADAM, steps=3,
+        at_most=4, flags=TORCHRUN),
     Row("tensor_parallel", 3 * (2 * 512 + 8 * 512 * 512 // RANKS) + linear(512, 10), ADAM, steps=3,
         at_most=2, flags=TORCHRUN),
     Row("data_parallel", PAIR_NET, MOMENTUM, steps=3, at_most=12, flags=("--gpus", "2")),
