@@ -75,6 +75,10 @@ for step in range(2):
     model(torch.ones(2, 32, device=device)).sum().backward()
     optimizer.step()
 
+lazy = nn.Sequential(nn.LazyLinear(74), nn.LazyBatchNorm1d()).to(device)
+for step in range(2):
+    lazy(torch.ones(2, 34, device=device)).sum().backward()
+
 dist.init_process_group("nccl" if device == "cuda" else "gloo", rank=0, world_size=1,
                         store=dist.HashStore())
 parallel = nn.parallel.DistributedDataParallel(nn.Linear(33, 73, bias=False).to(device))
@@ -137,6 +141,12 @@ def test_what_an_optimizer_holds_anywhere_is_its_state(lives: list[list[str]], f
 def test_a_copy_of_a_model_is_other_and_has_a_name(lives: list[list[str]]) -> None:
     owners = {life[2] for life in lives if life[:2] == [str(32 * 72), "Other"]}
     assert owners == {"Trainer.teacher.first", "AveragedModel.module.first"}
+
+
+def test_a_lazy_module_has_parameters_once_their_shapes_are_known(lives: list[list[str]]) -> None:
+    weights = [life for life in lives if life[0] == str(34 * 74)]
+    assert {tuple(life[1:3]) for life in weights} >= {("Parameter", "lazy.0"), ("Gradient", "lazy.0")}
+    assert {life[1] for life in lives if life[0] == "74" and life[2] == "lazy.1"} >= {"Parameter", "Buffer"}
 
 
 def test_buckets_are_for_communication(lives: list[list[str]]) -> None:

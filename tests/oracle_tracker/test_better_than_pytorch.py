@@ -220,6 +220,19 @@ def test_d24_gradients_of_leaf_inputs_work() -> None:
     assert x._backward_hooks is None or len(x._backward_hooks) == 0
 
 
+def test_parameters_of_lazy_modules_count_once_they_have_memory() -> None:
+    model = nn.Sequential(nn.LazyLinear(20), nn.LazyBatchNorm1d())
+    with pytest.raises(ValueError, match="uninitialized"), TorchMemTracker():
+        model(torch.ones(2, 10))
+    model, tracker = nn.Sequential(nn.LazyLinear(20), nn.LazyBatchNorm1d()), MemTracker()
+    with tracker:
+        model(torch.ones(2, 10)).sum().backward()
+        parameters = bytes_of(*model.parameters())
+        found = now(tracker)
+    assert found["Parameter"] == found["Gradient"] == parameters == 4 * (20 * 10 + 3 * 20)
+    assert found["Buffer"] == bytes_of(*model.buffers())
+
+
 def test_d25_no_gradient_is_held_for_a_hook() -> None:
     class Two(nn.Module):
         def forward(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:

@@ -11,10 +11,12 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.nn.parameter import is_lazy
 from torch.utils.weak import WeakIdKeyDictionary
 
 from tidemark.estimation.labels import ShardedLabels, label, label_tensors
 from tidemark.estimation.rank_classes import ShardedTensors
+from tidemark.lazy_parameters import LazyParameters
 from tidemark.module_copies import ModuleCopies
 from tidemark.module_names import ModuleNames, wrapped_by
 from tidemark.sharding.sharded_memory import ShardedMemory
@@ -33,6 +35,7 @@ class ModuleCalls:
         self._hooked = WeakIdKeyDictionary()  # parameters
         self._patches = Patches()
         self._copies = ModuleCopies()
+        self._lazy = LazyParameters()
         self._named: weakref.WeakKeyDictionary[nn.Module, str] = weakref.WeakKeyDictionary()
         self._sharded = ShardedMemory(ShardedLabels(self._named.get))
         self.shards = ShardedTensors()
@@ -42,10 +45,12 @@ class ModuleCalls:
         watched = library().watched_module_call(nn.Module._call_impl)
         self._patches.set(nn.Module, "_call_impl", watched)
         self._copies.start()
+        self._lazy.start()
 
     def stop(self) -> None:
         self._sharded.stop()
         self._copies.stop()
+        self._lazy.stop()
         self._patches.restore()
         library().unwatch_modules()
 
@@ -55,7 +60,7 @@ class ModuleCalls:
             for path, module in self._names.name_tree(root):
                 scope = library().scope(path)
                 own = [*module.parameters(recurse=False), *module.buffers(recurse=False)]
-                label(own, "Other", scope)
+                label([one for one in own if not is_lazy(one)], "Other", scope)
 
     @staticmethod
     def _take_inputs(inputs: Any) -> None:
@@ -69,13 +74,24 @@ class ModuleCalls:
             self._named[module] = path
             library().remember_module(module, NO_SCOPE if wrapped_by(module) else scope)
             weakref.finalize(module, library().forget_module, id(module)).atexit = False
-            for parameter in module.parameters(recurse=False):
-                label(parameter, f"{kind_of(parameter)}Parameter", scope)
-                self.shards.meet(parameter)
-                self._hook(parameter)
-            for buffer in module.buffers(recurse=False):
-                label(buffer, "Buffer", scope)
+            self._label_own(module, scope)
         self.label_copies()
+
+    def _label_own(self, module: nn.Module, scope: int) -> None:
+        def take_parameter(parameter: nn.Parameter) -> None:
+            label(parameter, f"{kind_of(parameter)}Parameter", scope)
+            self.shards.meet(parameter)
+            self._hook(parameter)
+
+        def take_buffer(buffer: torch.Tensor) -> None:
+            label(buffer, "Buffer", scope)
+
+        for parameter in module.parameters(recurse=False):
+            if not self._lazy.puts_off(parameter, take_parameter):
+                take_parameter(parameter)
+        for buffer in module.buffers(recurse=False):
+            if not self._lazy.puts_off(buffer, take_buffer):
+                take_buffer(buffer)
 
     def _hook(self, parameter: nn.Parameter) -> None:
         """Gradients of plain parameters are known as such where they arise, those of FSDP2's are told;

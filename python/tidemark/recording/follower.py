@@ -14,8 +14,10 @@ from typing import Any
 
 import torch
 from torch import nn, optim
+from torch.nn.parameter import is_lazy
 
 from tidemark.ddp_buckets import DdpBuckets
+from tidemark.lazy_parameters import LazyParameters
 from tidemark.module_copies import ModuleCopies
 from tidemark.module_names import ModuleNames, wrapped_by
 from tidemark.optimizer_steps import (
@@ -72,6 +74,7 @@ class Follower:
         self._made = MadeStorages()
         self._buckets = DdpBuckets(tracker.set_purpose)
         self._copies = ModuleCopies()
+        self._lazy = LazyParameters()
         self._states = LabelledStates()
         self._sharded = ShardedMemory(
             GradientsOnly(self._hooked, self._gradient_hook, self.give_up) if as_pytorch
@@ -100,6 +103,7 @@ class Follower:
         self._hooks.after_step(self.after_step)
         self._resizes.start()
         self._made.start()
+        self._lazy.start()
         if not self._as_pytorch:
             self._buckets.start()
             self._copies.start()
@@ -114,6 +118,7 @@ class Follower:
         self._made.stop()
         self._buckets.stop()
         self._copies.stop()
+        self._lazy.stop()
         self._sharded.stop()
         self._hooks.remove()
         hooked = list(self._hooked.values())
@@ -253,9 +258,12 @@ class Follower:
             self.label(some, f"{kind}Parameter")
             self.label([p.grad for p in some if p.grad is not None], f"{kind}Gradient")
         self.label(list(module.buffers()), "Buffer")
+        for one in module.modules():
+            self._put_off_lazy(one)
         if hook_gradients:
             for parameter in parameters:
-                self.follow_gradient(parameter)
+                if not is_lazy(parameter):
+                    self.follow_gradient(parameter)
 
     def _label_own(self, module: nn.Module) -> None:
         """Labels what each module has itself, under its name."""
@@ -270,6 +278,23 @@ class Follower:
                 self.label(some, f"{kind}Parameter")
             self.label(list(one.buffers(recurse=False)), "Buffer")
         self.tracker.set_owner("")
+
+    def _put_off_lazy(self, module: nn.Module) -> None:
+        owner = None if self._as_pytorch else self.names.find(module)
+        for parameter in module.parameters(recurse=False):
+            self._lazy.puts_off(parameter, partial(self._label_late, "Parameter", owner))
+        for buffer in module.buffers(recurse=False):
+            self._lazy.puts_off(buffer, partial(self._label_late, "Buffer", owner))
+
+    def _label_late(self, category: str, owner: str | None, tensor: torch.Tensor) -> None:
+        try:
+            if not self.tracker.is_running:
+                return
+            self.label(tensor, category, owner)
+            if isinstance(tensor, nn.Parameter):
+                self.follow_gradient(tensor)
+        except Exception as problem:
+            self.give_up(problem)
 
     def _by_kind(self, parameters: list[nn.Parameter]) -> list[tuple[str, list[nn.Parameter]]]:
         return [("", parameters)] if self._as_pytorch else by_kind(parameters)

@@ -1,0 +1,53 @@
+"""Parameters and buffers of lazy modules: they get their memory when a call has told their shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from torch.nn.parameter import UninitializedTensorMixin, is_lazy
+from torch.utils.weak import WeakIdKeyDictionary
+
+from tidemark.recording.replaced_method import ReplacedMethod
+
+_started: list[LazyParameters] = []
+
+
+def _told(original: Any) -> Callable[..., None]:
+    def materialize(tensor: Any, *arguments: Any, **options: Any) -> None:
+        original(tensor, *arguments, **options)
+        for one in list(_started):
+            one.take(tensor)
+
+    return materialize
+
+
+_METHOD = ReplacedMethod(UninitializedTensorMixin, "materialize", _told)
+
+
+class LazyParameters:
+    """While started: what to do with a parameter that was put off is done once it has memory."""
+
+    def __init__(self) -> None:
+        self._waiting: Any = WeakIdKeyDictionary()
+
+    def start(self) -> None:
+        _METHOD.start()
+        _started.append(self)
+
+    def stop(self) -> None:
+        if self in _started:
+            _started.remove(self)
+            _METHOD.stop()
+
+    def puts_off(self, tensor: Any, what: Callable[[Any], None]) -> bool:
+        """Whether it has no memory yet; then `what` is done later."""
+        if not is_lazy(tensor):
+            return False
+        self._waiting[tensor] = what
+        return True
+
+    def take(self, tensor: Any) -> None:
+        what = self._waiting.pop(tensor, None)
+        if what is not None:
+            what(tensor)
