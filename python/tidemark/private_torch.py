@@ -68,6 +68,8 @@ TABLE: tuple[Private, ...] = (
          is_as_known=_wraps_steps, **_BOTH),
     _row("torch.nn.Module", "__setstate__", AT_LOAD,
          "copies of modules could not be noticed: refused", **_BOTH),
+    _row("torch.nn.parameter.UninitializedTensorMixin", "materialize", AT_LOAD,
+         "parameters of lazy modules could not be followed: refused", **_BOTH),
     _row("torch.UntypedStorage", "_cdata __init__ resize_", AT_LOAD, _REFUSED, **_BOTH),
     _row("torch.serialization", "_open_zipfile_writer", AT_LOAD, _REFUSED, parts=("estimation",)),
     _row("torch._C.PyTorchFileReader", "get_storage_from_record", AT_LOAD, _REFUSED, **_RECORDING),
