@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import importlib.util
 import os
@@ -41,6 +42,11 @@ def load() -> ModuleType:
         if (libraries / name).exists():
             mode = ctypes.RTLD_GLOBAL if "global" in name else ctypes.DEFAULT_MODE
             ctypes.CDLL(str(libraries / name), mode=mode)
+    # A CUDA build's libtorch_cuda.so comes with it, and must register before ours does: c10's
+    # registries replace by the preferred in silence, and write to stderr what they skip. Where only
+    # `import torch` finds all of CUDA's libraries, that is written, and ours counts as well.
+    with contextlib.suppress(OSError):
+        ctypes.CDLL(str(libraries / "libtorch.so"))
     return load_extension("_phantom")
 
 
