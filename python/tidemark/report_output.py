@@ -8,6 +8,7 @@ import shutil
 import sys
 
 COULD_NOT_RUN = 2
+USUAL_WIDTH, LEAST_WIDTH = 80, 40
 
 
 class ReportOutput:
@@ -26,8 +27,9 @@ class ReportOutput:
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         self._descriptor = os.dup(1)  # closed in programs that are started from here
         self._encoding = sys.stdout.encoding
-        self.width = shutil.get_terminal_size((80, 24)).columns
-        self.colour = (sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        is_terminal = sys.stdout.isatty()
+        self.width = max(shutil.get_terminal_size().columns, LEAST_WIDTH) if is_terminal else USUAL_WIDTH
+        self.colour = (is_terminal and not os.environ.get("NO_COLOR")
                        and os.environ.get("TERM") != "dumb")
         sys.stdout.flush()
         os.dup2(2, 1)

@@ -104,6 +104,17 @@ def test_json_on_a_terminal_has_no_colour(on_terminal):
     assert "\x1b" not in on_terminal("peak", EXAMPLE, "--json")
 
 
+@pytest.mark.parametrize("verb", [*VERBS, "diff"])
+def test_json_is_the_same_at_every_width(on_terminal, tidemark, verb):
+    words = [verb, *[EXAMPLE] * (2 if verb == "diff" else 1), "--json"]
+    piped = tidemark(*words).stdout
+    assert piped.startswith("{\n")
+    for columns in (70, 120, 200):
+        shown = on_terminal(*words, columns=columns, streams=["stdout"])
+        assert shown.replace("\r\n", "\n") == piped
+        assert tidemark(*words, env={**os.environ, "COLUMNS": str(columns)}).stdout == piped
+
+
 @pytest.fixture(scope="module")
 def slow_tape(tmp_path_factory):
     path = tmp_path_factory.mktemp("slow") / "slow.txt"

@@ -49,9 +49,10 @@ def test_a_run_that_we_ended_says_so_and_what_it_ran_on(tmp_path: Path) -> None:
 def test_a_script_that_ends_by_itself_leaves_nothing_unseen(tmp_path: Path, ending: str) -> None:
     script = tmp_path / "train.py"
     script.write_text(TRAIN.replace("STEPS", "1") + ending + "\n")
-    answer = run_command("estimate", "--save", "run.tape", script, cwd=tmp_path)
+    answer = run_command("estimate", "--json", "--save", "run.tape", script, cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr
-    assert "not seen" not in answer.stdout
+    facts = json.loads(answer.stdout)
+    assert (facts["not_covered"], facts["judgement"]["partial"]) == ([], False)
     assert tidemark.open(tmp_path / "run.tape").meta["run.ended"] == "script"
 
 

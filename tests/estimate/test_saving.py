@@ -100,6 +100,35 @@ def test_text_on_a_full_disk_is_told(tmp_path: Path, verb: str) -> None:
     assert json.loads(done.stdout)["peak"]["devices"]
 
 
+TRAIN = """
+import torch
+model = torch.nn.Sequential(*(torch.nn.Linear(64, 64) for _ in range(8))).cuda()
+optimizer = torch.optim.Adam(model.parameters())
+for _ in range(4):
+    model(torch.randn(4, 64, device="cuda")).sum().backward()
+    optimizer.step()
+"""
+NOTED = TRAIN + "torch.compile(model)(torch.zeros(4, 64, device='cuda')).sum().item()\n"
+FAILING = "import torch\nkept = torch.zeros(9, device='cuda')\nraise KeyError('test')\n"
+LARGE = TRAIN + "kept = torch.empty(90 << 30, dtype=torch.uint8, device='cuda')\n"
+
+
+@pytest.mark.parametrize("shown", ["", "--json", "--full --top 3", "--depth 1"])
+@pytest.mark.parametrize(("text", "flags", "code"), [
+    (TRAIN, "--steps 2", 0), (NOTED, "--world-size 4 --rank 1", 0), (FAILING, "", 2), (LARGE, "--oom raise", 1)],
+    ids=["ended", "noted", "failing", "large"])
+def test_the_report_of_a_saved_tape_is_what_the_estimate_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, flags: str, code: int, shown: str
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    (tmp_path / "train.py").write_text(text)
+    done = run_command("estimate", "--save", "run.tape", *shown.split(), *flags.split(), "train.py", cwd=tmp_path)
+    assert done.returncode == code, done.stderr
+    words = [sys.executable, "-m", "tidemark", "report", *shown.split(), "run.tape"]
+    report = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert report == done.stdout != ""
+
+
 def test_a_function_is_not_estimated_where_its_tape_cannot_be_kept() -> None:
     with pytest.raises(FileNotFoundError):
         tidemark.estimate(programs.train, 8, save="no/such/run.tape")

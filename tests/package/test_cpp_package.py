@@ -1,6 +1,7 @@
 """The C++ package as its users meet it: installed, found by CMake, linked, run."""
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -39,6 +40,17 @@ def test_the_example_program_finds_links_and_prints_its_peak(programs: Path) -> 
     report = run(programs / "first_tape")
     assert "20.00 MiB" in report  # 4 MiB of weight and 16 MiB of activation
     assert "Parameter" in report and "Activation" in report
+
+
+def test_the_program_of_the_page_finds_links_and_prints_its_peak(prefix: Path, tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "cpp.md").read_text(encoding="utf-8")
+    for language, name in (("cmake", "CMakeLists.txt"), ("cpp", "first.cpp")):
+        (text,) = re.findall(rf"^```{language}\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+        (tmp_path / name).write_text(text)
+    build = tmp_path / "build"
+    run("cmake", "-S", tmp_path, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "--build", build)
+    assert "cuda:0  peak 20.00 MiB" in run(build / "first")
 
 
 def test_the_package_installs_headers_and_nothing_of_torch(prefix: Path) -> None:

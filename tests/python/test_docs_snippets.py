@@ -1,4 +1,4 @@
-"""The Python in docs runs as it stands there, once what a reader would have is there."""
+"""The Python in the README and docs runs as it stands there, once what a reader would have is there."""
 
 import re
 import subprocess
@@ -24,6 +24,15 @@ def train_step(model, optimizer, batch):
 
 # What the reader has before the page's first line, by page.
 GIVEN = {
+    "README.md": TRAINING + """
+import tidemark
+def train():
+    torch.nn.Linear(8, 8).cuda()(torch.randn(2, 8, device="cuda"))
+def train_one_step(model, optimizer):
+    train_step(model, optimizer, batches[0])
+if __name__ != "__main__":
+    raise SystemExit
+""",
     "docs/record.md": TRAINING,
     "docs/compat/mem_tracker.md": TRAINING + "batch = batches[0]\n",
     "docs/compat/fsdp2_mem_tracker.md": """
@@ -53,7 +62,7 @@ order = [number for number, node in enumerate(module.graph.nodes)
 
 
 def snippets():
-    for page in sorted((ROOT / "docs").rglob("*.md")):
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         name = str(page.relative_to(ROOT))
         text = page.read_text(encoding="utf-8")
         for match in re.finditer(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
