@@ -121,6 +121,12 @@ void check_is_plain(const at::Tensor& result, const CallFrame& frame) {
 
 bool refuse_layout(CallFrame& frame) { refuse(frame); }
 
+bool refuse_nested(CallFrame& frame) {
+  give_up(frame,
+          "there are no nested tensors of the strided layout (layout=torch.jagged works; of a "
+          "TransformerEncoder enable_nested_tensor=False)");
+}
+
 void tell_fake_missing() { t_fake_missing = true; }
 
 bool take_fake_missing() { return std::exchange(t_fake_missing, false); }

@@ -18,5 +18,6 @@ bool take_fake_missing();
 void check_is_plain(const at::Tensor& result, const CallFrame& frame);
 // The same for an operator that is known to make such results.
 bool refuse_layout(CallFrame& frame);
+bool refuse_nested(CallFrame& frame);
 
 }  // namespace tidemark::phantom

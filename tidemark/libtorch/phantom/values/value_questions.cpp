@@ -204,6 +204,13 @@ bool answer_no(CallFrame& frame) {
   return true;
 }
 
+bool answer_aligned(CallFrame& frame) {
+  storage_log()->diagnose("padding-kept", Severity::Note, here(),
+                          "a TransformerEncoder's padding counts; a GPU leaves it out where it ends "
+                          "the rows (enable_nested_tensor)");
+  return answer_no(frame);
+}
+
 // CUDA writes the coordinates dimension by dimension: the result is a transposed one.
 bool answer_nonzero(CallFrame& frame) {
   if (has_out(frame)) return finish(frame, at::nonzero(frame.arg(0).toTensor()));

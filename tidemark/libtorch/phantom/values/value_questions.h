@@ -8,6 +8,7 @@ namespace tidemark::phantom {
 bool answer_scalar(CallFrame& frame);   // .item(), bool(tensor)
 bool answer_equal(CallFrame& frame);    // torch.equal
 bool answer_no(CallFrame& frame);       // may cuDNN do it?
+bool answer_aligned(CallFrame& frame);  // may a TransformerEncoder leave its padding out?
 bool answer_nonzero(CallFrame& frame);  // how many are true?
 bool answer_masked_select(CallFrame& frame);
 bool answer_unique(CallFrame& frame);
