@@ -239,6 +239,19 @@ def ddp_and_zero() -> None:
     assert len(optimizer.state_dict()["param_groups"][0]["params"]) == 6
 
 
+def synced_norms() -> None:
+    """Statistics over all ranks, in half precision, planes and channels last."""
+    net = nn.SyncBatchNorm.convert_sync_batchnorm(nn.Sequential(
+        nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.Flatten(), nn.LazyLinear(4), nn.BatchNorm1d(4))).cuda()
+    for form in (torch.contiguous_format, torch.channels_last):
+        x = torch.randn(2, 3, 8, 8, device="cuda").to(memory_format=form)
+        with torch.autocast("cuda", dtype=torch.bfloat16):
+            net(x).sum().backward()
+    norm = net[1]
+    assert norm.weight.grad.shape == norm.bias.grad.shape == norm.running_mean.shape == (8,)
+    assert net[0].weight.grad.shape == (8, 3, 3, 3)
+
+
 def fsdp_of_old() -> None:
     for how in ({}, {"use_orig_params": True}, {"cpu_offload": CPUOffload(True)},
                 {"sharding_strategy": ShardingStrategy.SHARD_GRAD_OP}):
@@ -277,7 +290,7 @@ def settings_of_nccl() -> None:
 
 TRIED = (collectives, coalesced_collectives, point_to_point, objects, functional_collectives, groups,
          mesh_of_three_dimensions, dtensors, sequence_and_loss_parallel, context_parallelism,
-         sharded_checkpoints, fsdp_controls, hybrid_sharding, ddp_and_zero, fsdp_of_old, data_of_a_rank,
+         sharded_checkpoints, fsdp_controls, hybrid_sharding, ddp_and_zero, synced_norms, fsdp_of_old, data_of_a_rank,
          store_of_the_job, settings_of_nccl)
 
 

@@ -17,17 +17,6 @@
 namespace tidemark::phantom {
 namespace {
 
-at::Tensor new_phantom(const at::Tensor& like, at::IntArrayRef sizes, at::ScalarType dtype) {
-  const auto type = c10::scalarTypeToTypeMeta(dtype);
-  const auto bytes = c10::multiply_integers(sizes) * static_cast<std::int64_t>(type.itemsize());
-  return make_phantom(new_storage(like.device().index(), bytes), type,
-                      {sizes, c10::contiguous_strides(sizes), 0});
-}
-
-at::Tensor new_phantom(const at::Tensor& like, at::IntArrayRef sizes) {
-  return new_phantom(like, sizes, like.scalar_type());
-}
-
 // Time comes first inside cuDNN; a batch-first tensor is a transposed view of that.
 at::Tensor new_sequence(const at::Tensor& like, std::vector<std::int64_t> sizes, bool batch_first) {
   if (!batch_first) return new_phantom(like, sizes);

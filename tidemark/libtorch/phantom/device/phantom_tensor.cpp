@@ -125,6 +125,17 @@ at::Tensor make_phantom(c10::Storage storage, caffe2::TypeMeta dtype, const Tens
                                                     dtype, device, layout));
 }
 
+at::Tensor new_phantom(const at::Tensor& beside, c10::IntArrayRef sizes, at::ScalarType dtype) {
+  const auto type = c10::scalarTypeToTypeMeta(dtype);
+  const auto bytes = c10::multiply_integers(sizes) * static_cast<std::int64_t>(type.itemsize());
+  return make_phantom(new_storage(beside.device().index(), bytes), type,
+                      {sizes, c10::contiguous_strides(sizes), 0});
+}
+
+at::Tensor new_phantom(const at::Tensor& beside, c10::IntArrayRef sizes) {
+  return new_phantom(beside, sizes, beside.scalar_type());
+}
+
 at::Tensor make_view(const at::Tensor& base, caffe2::TypeMeta dtype, const TensorLayout& layout) {
   return at::Tensor(c10::make_intrusive<LayoutImpl>(base, dtype, layout));
 }

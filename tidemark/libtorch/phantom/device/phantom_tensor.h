@@ -59,6 +59,9 @@ struct TensorLayout {
   std::int64_t offset = 0;
 };
 at::Tensor make_phantom(c10::Storage storage, caffe2::TypeMeta dtype, const TensorLayout& layout);
+// A new one beside another: on its GPU, with its or another dtype, in rows.
+at::Tensor new_phantom(const at::Tensor& beside, c10::IntArrayRef sizes, at::ScalarType dtype);
+at::Tensor new_phantom(const at::Tensor& beside, c10::IntArrayRef sizes);
 // A view: over the storage of its base, and an inference tensor where that is one, in any mode.
 at::Tensor make_view(const at::Tensor& base, caffe2::TypeMeta dtype, const TensorLayout& layout);
 // Puts a phantom over another storage, its device unchanged.

@@ -8,6 +8,7 @@
 #include "tidemark/libtorch/phantom/cuda/recorded_streams.h"
 #include "tidemark/libtorch/phantom/cuda/recurrent.h"
 #include "tidemark/libtorch/phantom/cuda/sparse.h"
+#include "tidemark/libtorch/phantom/cuda/synced_norm.h"
 #include "tidemark/libtorch/phantom/kernel/catalogue.h"
 #include "tidemark/libtorch/phantom/kernel/composite_call.h"
 #include "tidemark/libtorch/phantom/kernel/missing_kernel.h"
@@ -65,6 +66,13 @@ constexpr std::array kCatalogue = {
     Entry{"aten::_use_cudnn_ctc_loss", &answer_no},
     Entry{"aten::_use_miopen_ctc_loss", &answer_no},
     Entry{"aten::_fused_sdp_choice", &answer_attention},
+    Entry{"aten::batch_norm_stats", &answer_norm_statistics},
+    Entry{"aten::batch_norm_update_stats", &answer_norm_statistics},
+    Entry{"aten::batch_norm_gather_stats", &answer_gathered_statistics},
+    Entry{"aten::batch_norm_gather_stats_with_counts", &answer_gathered_statistics},
+    Entry{"aten::batch_norm_elemt", &answer_normalized},
+    Entry{"aten::batch_norm_backward_reduce", &answer_norm_gradient_sums},
+    Entry{"aten::batch_norm_backward_elemt", &answer_norm_gradient},
     Entry{"aten::_cudnn_rnn", &answer_recurrent},
     Entry{"aten::_cudnn_rnn_backward", &answer_recurrent_backward},
     Entry{"aten::_cudnn_rnn_flatten_weight", &flatten_weights},
