@@ -6,11 +6,14 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from forked_commands import run_command
 
+import tidemark
 from tidemark.calibration.calibration_file import BadCalibration, Calibration, read_calibration
 from tidemark.calibration.choice import SHIPPED, choose_calibration
 from tidemark.calibration.command import measure
@@ -146,12 +149,72 @@ def test_a_file_that_cannot_be_used_is_said(tmp_path: Path) -> None:
 
 def test_the_shipped_one_is_for_its_own_kind_of_gpu() -> None:
     assert read_calibration(SHIPPED).gpu == "NVIDIA H200"
-    for same in ("h200", "h100"):
+    for same, said in (("h200", ""), ("h100", OF_A_TWIN)):
         choice = choose_calibration("", find_gpu(same))
-        assert choice.note == "" and len(choice.calls) > 1000
+        assert choice.note == said and len(choice.calls) > 1000
     other = choose_calibration("", find_gpu("a100-40gb"))
     assert other.calls == [] and "rules" in other.note
     assert "rules alone" in choose_calibration("none", find_gpu("h200")).note
+
+
+def test_a_file_of_other_kernels_is_not_used_and_that_is_said(tmp_path: Path) -> None:
+    """A generation is not enough: 8.0 and 8.9 differ."""
+    replace(calibration({CALL: "+9 -0"}), gpu="NVIDIA A100", capability="8.0").write(tmp_path / "a100.json")
+    own = choose_calibration(str(tmp_path / "a100.json"), find_gpu("a100-40gb"))
+    assert len(own.calls) == 1 and "NVIDIA A100-SXM4-40GB has the same kernels" in own.note
+    for gpu in ("rtx4090", "t4", "h100"):
+        other = choose_calibration(str(tmp_path / "a100.json"), find_gpu(gpu))
+        assert other.calls == [] and other.gpu == ""
+        assert other.note.endswith(f"has other kernels; {tmp_path / 'a100.json'} was not used, it is of an NVIDIA A100")
+
+
+OF_A_TWIN = ("what operators take inside goes by calls that were measured on an NVIDIA H200; "
+             "NVIDIA H100 80GB HBM3 has the same kernels")
+OTHER_KERNELS = ("what operators take inside goes by rules that were measured on an NVIDIA H200; "
+                 "NVIDIA A100-SXM4-40GB has other kernels")
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    (("--gpu", "h200"), None),
+    (("--gpu", "h100"), OF_A_TWIN),
+    (("--gpu", "a100-40gb"), OTHER_KERNELS),
+    (("--gpu", "h100", "--calibration", "none"),
+     "what operators take inside goes by rules alone (--calibration none)"),
+])
+def test_a_report_says_what_it_went_by(options: tuple[str, ...], said: str | None, tmp_path: Path,
+                                             estimate: Any) -> None:
+    script, tape = tmp_path / "train.py", tmp_path / "run.tape"
+    script.write_text(SCRIPT)
+    facts = estimate(*options, "--save", tape, script).facts
+    notes = [one for one in facts["diagnostics"] if one["code"] == "calibration"]
+    assert [(one["severity"], one["message"]) for one in notes] == ([("note", said)] if said else [])
+    assert [one.message for one in tidemark.open(tape).diagnostics if one.code == "calibration"] == \
+        ([said] if said else [])
+    whole = " ".join(run_command("estimate", "--quiet", "--full", *options, script).stdout.split())
+    assert (f"note: {said} (calibration)" in whole) if said else ("(calibration)" not in whole)
+
+
+# The shares that docs/analyses/verdict.md gives for what is modelled, the context, and what else is assumed.
+@pytest.mark.parametrize(("gpu", "inside_mib", "measured_on", "modelled", "context"), [
+    ("h200", 100, "NVIDIA H200", 15, 17),
+    ("h100", 100, "NVIDIA H200", 20, 50),  # the same calls, from another GPU
+    ("a100-40gb", 0, None, 20, 50),
+])
+def test_how_sure_a_budget_is_goes_by_where_calls_were_measured(
+        gpu: str, inside_mib: int, measured_on: str | None, modelled: int, context: int, tmp_path: Path,
+        estimate: Any) -> None:
+    script, file, tape = tmp_path / "train.py", tmp_path / "gpu.json", tmp_path / "run.tape"
+    script.write_text(SCRIPT)
+    calibration({CALL: f"+{100 * MIB} -0"}).write(file)
+    judgement = estimate("--gpu", gpu, "--calibration", file, "--save", tape, script).facts["judgement"]
+    assert tidemark.open(tape).meta.get("run.calibrated_on") == measured_on
+    budget = {part["name"]: part for part in judgement["budget"]}
+    inside = budget.pop("library workspaces", {"bytes": 0, "reason": ""})
+    assert inside["bytes"] == inside_mib * MIB
+    assert ("as on an H200" in inside["reason"]) == (inside_mib > 0)
+    known = inside["bytes"] + sum(part["bytes"] for part in budget.values() if part["evidence"] == "modelled")
+    assert judgement["budget_error_bytes"] == pytest.approx(
+        (known * modelled + budget["CUDA context"]["bytes"] * context) / 100, abs=400)
 
 
 def test_a_call_that_ends_its_process_is_told_and_the_next_one_made(

@@ -11,6 +11,7 @@ from tidemark.gpus import Gpu
 
 NONE = "none"
 SHIPPED = Path(__file__).parent / "h200.json"
+RULES_OF = "NVIDIA H200"
 
 
 @dataclass(frozen=True)
@@ -23,13 +24,19 @@ class Choice:
 def choose_calibration(named: str, gpu: Gpu) -> Choice:
     """Raises BadCalibration, or OSError, for a file that was named and cannot be used.
 
-    GPUs of one generation have the same kernels; where none of it was measured, rules are all there is.
+    GPUs of one compute capability have the same kernels; where none of it was measured, rules are all
+    there is.
     """
+    what = "what operators take inside goes by"
     if named == NONE:
-        return Choice(note="what operators take inside goes by rules alone (--calibration none)")
+        return Choice(note=f"{what} rules alone (--calibration none)")
     calibration = read_calibration(Path(named) if named else SHIPPED)
-    if calibration.capability.split(".")[0] != str(gpu.major):
-        return Choice(note=f"what operators take inside goes by rules that were measured on an "
-                           f"{calibration.gpu}; {gpu.name} has other kernels")
-    return Choice([(op, signature, pieces) for (op, signature), pieces in calibration.calls.items()],
-                  calibration.gpu)
+    if calibration.capability != f"{gpu.major}.{gpu.minor}":
+        unused = f"; {named} was not used, it is of an {calibration.gpu}" if named else ""
+        return Choice(note=f"{what} rules that were measured on an {RULES_OF}; {gpu.name} has other "
+                           f"kernels{unused}")
+    calls = [(op, signature, pieces) for (op, signature), pieces in calibration.calls.items()]
+    if calibration.gpu == gpu.name:
+        return Choice(calls, calibration.gpu)
+    return Choice(calls, calibration.gpu, f"{what} calls that were measured on an {calibration.gpu}; "
+                                          f"{gpu.name} has the same kernels")

@@ -38,12 +38,23 @@ const DevicePeak* deciding_device(const PeakAnswer& peak) {
   return highest;
 }
 
+// Where the numbers of calls come from: "an H200" of "NVIDIA H200", "a B200".
+std::string with_article(std::string_view gpu) {
+  constexpr std::string_view kMaker = "NVIDIA ", kSaidWithAVowel = "AEFHILMNORSX";
+  if (gpu.starts_with(kMaker)) gpu.remove_prefix(kMaker.size());
+  const bool vowel = !gpu.empty() && kSaidWithAVowel.find(gpu[0]) != std::string_view::npos;
+  return (vowel ? "an " : "a ") + std::string(gpu);
+}
+
 // What libraries held at the peak is on the tape where the run knew it.
 BudgetItem workspaces_of(const RunFacts& run, std::int64_t held) {
   const char* const kName = "library workspaces";
   if (held > 0 && run.kind == "record")
     return {kName, held, Evidence::Measured, "what cuBLAS and cuDNN held at the peak"};
-  if (held > 0) return {kName, held, Evidence::Modelled, "inside operators, as on an H200"};
+  if (held > 0)
+    return {kName, held, Evidence::Modelled,
+            run.calibrated_on.empty() ? "inside operators, by an H200's rules"
+                                      : "inside operators, as on " + with_article(run.calibrated_on)};
   return {kName, run.used_matmul ? kMatmulWorkspaceBytes : 0, Evidence::Assumed,
           "cuBLAS and cuBLASLt on an H200"};
 }
