@@ -55,5 +55,6 @@ def compared(name: str, estimate: dict[str, Any], real: dict[str, Any] | None) -
         "reserved": beside(seen.get("peak_reserved"), whole - budget.get(CONTEXT, 0)),
         "in_use": beside(seen.get("in_use_at_end"), whole),
         "budget": budget,
+        "diagnostics": estimate["diagnostics"],
     }
     return {**row, **boundary_facts(estimate, real)} if real else row

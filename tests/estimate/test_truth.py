@@ -23,6 +23,24 @@ MIB = 2**20
 # The others take longer, or are known to miss: bench/truth/tolerances.py says which, and why.
 EXACT = "gru_packed"  # all of its blocks are as large as what is in them
 TRIED = (EXACT, "tabular_mlp", "t5_small_fp32", "resnet50_fp32")
+JUDGE = """
+import json, sys
+from tolerances import verdict_on
+print(verdict_on(json.load(sys.stdin), sys.argv[1] == "whole"))
+"""
+
+
+def judged(*rows: dict[str, Any], of: str = "some") -> list[str]:
+    """What `--check` says of such rows: nothing where all are inside."""
+    done = subprocess.run([sys.executable, "-c", JUDGE, of], input=json.dumps(rows), capture_output=True, text=True,
+                          cwd=TRUTH, check=True)
+    return [line for line in done.stdout.splitlines() if line]
+
+
+def row_with(errors: dict[str, float], *diagnostics: str) -> dict[str, Any]:
+    kinds = ("allocated", "requested", "reserved", "in_use")
+    told = {kind: {"error_percent": errors.get(kind, 0.0)} for kind in kinds}
+    return {"run": "some_run", **told, "diagnostics": list(diagnostics)}
 
 
 def compared(name: str, out: Path) -> tuple[int, str, dict[str, Any]]:
@@ -34,6 +52,29 @@ def compared(name: str, out: Path) -> tuple[int, str, dict[str, Any]]:
     assert out.exists(), done.stderr
     (row,) = json.loads(out.read_text(encoding="utf-8"))["rows"]
     return done.returncode, done.stdout, row
+
+
+@pytest.mark.parametrize(("kind", "inside", "outside"), [
+    ("allocated", 0.5, 0.51), ("requested", -0.1, -0.11), ("reserved", -3.0, -3.01), ("in_use", 3.0, 3.01)])
+def test_each_amount_has_a_tolerance(kind: str, inside: float, outside: float) -> None:
+    assert judged(row_with({kind: inside})) == []
+    (problem,) = judged(row_with({kind: outside}))
+    assert f"{outside:+.2f} %" in problem
+
+
+def test_no_estimate_is_too_low_in_silence() -> None:
+    low = {"allocated": -0.26}
+    assert judged(row_with({"allocated": -0.25})) == judged(row_with(low, "calibration")) == []
+    for unexplained in ((), ("assumed-value",)):
+        (problem,) = judged(row_with(low, *unexplained))
+        assert "0.26 % too low" in problem
+
+
+def test_the_mean_is_that_of_a_whole_list() -> None:
+    near, far = row_with({"allocated": 0.0}), row_with({"allocated": -0.5}, "calibration")
+    assert judged(near, far) == judged(near, near, far, of="whole") == []
+    (problem,) = judged(near, far, of="whole")
+    assert "0.25 % off on average" in problem
 
 
 @pytest.mark.parametrize(("folder", "golden"), [("runs", GOLDEN), ("held_out", HELD_OUT)])
@@ -55,6 +96,8 @@ def test_a_held_out_run_peaks_where_a_real_gpu_does(tmp_path: Path) -> None:
     assert out.exists(), done.stderr
     (row,) = json.loads(out.read_text(encoding="utf-8"))["rows"]
     assert row["allocated"]["error_percent"] == pytest.approx(0.0, abs=1.0)
+    assert row["in_use"]["error_percent"] == pytest.approx(0.0, abs=3.0)
+    assert row["diagnostics"].count("calibration") == 1
     assert done.returncode == 0, done.stdout
 
 
@@ -65,6 +108,8 @@ def test_a_run_peaks_where_a_real_gpu_does(name: str, tmp_path: Path) -> None:
     real = REAL["runs"][name]
     assert row["allocated"]["estimate"] == pytest.approx(real["peak_allocated"], rel=0.01)
     assert row["requested"]["estimate"] == pytest.approx(real["peak_requested"], rel=0.001)
+    assert row["reserved"]["estimate"] == pytest.approx(real["peak_reserved"], rel=0.03)
+    assert row["in_use"]["estimate"] == pytest.approx(real["in_use_at_end"], rel=0.03)
     assert code == 0, told
     if name == EXACT:
         assert len(row["boundaries"]) > 8
