@@ -65,6 +65,36 @@ def test_the_report_is_of_the_process_that_needs_most(tmp_path: Path, start: str
     assert not notes(facts, "forked-after-cuda")
 
 
+FORKED = """
+import gc, multiprocessing, sys, weakref, torch
+
+class Agent:
+    def __init__(self):
+        self.actor, self.itself = torch.nn.Sequential(torch.nn.Linear(64, 64)), self
+
+def work(agent):
+    agent.actor.cuda()(torch.ones(2, 64, device="cuda")).sum().backward()
+    alive = weakref.ref(agent)
+    agents.clear()
+    del agent
+    gc.collect()
+    print("garbage", alive() is None, "compiler", "torch._dynamo" in sys.modules, file=sys.stderr)
+
+agents = [Agent()]
+child = multiprocessing.get_context("fork").Process(target=lambda: work(agents[0]))
+child.start()
+child.join()
+"""
+
+
+def test_a_forked_process_knows_names_and_garbage_as_its_parent(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(FORKED)
+    done = subprocess.run([sys.executable, "-m", "tidemark", "estimate", "--json", "train.py"], cwd=tmp_path,
+                          capture_output=True, text=True, timeout=300, check=False)
+    assert "garbage True compiler False" in done.stderr
+    assert '"Agent.actor"' in done.stdout
+
+
 def test_a_fork_after_cuda_is_told(tmp_path: Path) -> None:
     facts, told = run(tmp_path, "fork", "first")
     assert facts["judgement"]["tensor_bytes"] == 64 * MIB, told

@@ -135,7 +135,9 @@ def run_here(options: EstimateOptions, program: Callable[[], None] | None, folde
             patch_safetensors(patches, scratch)
         script = program or (
             lambda: run_script(options.script, options.arguments, options.module))
-        gc.freeze()  # what torch is made of is no garbage of the script's, whose process this is
+        if program is None:  # what torch is made of is no garbage of the script's, whose process this is
+            gc.freeze()
+            patches.call_afterwards(gc.unfreeze)
         with told_faults():
             error = error_of(lambda: steps.run(script))
         if os.getpid() != process:

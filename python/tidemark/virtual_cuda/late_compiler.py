@@ -50,7 +50,7 @@ def _call_plainly(patches: Patches, left_out: FunctionType) -> None:
 
     def forget() -> None:
         if getattr(function, _LEFT_OUT, None) is call:
-            delattr(function, _LEFT_OUT)
+            vars(function).pop(_LEFT_OUT, None)  # another thread may be here, too
 
     setattr(function, _LEFT_OUT, call)
     patches.call_afterwards(forget)
