@@ -76,6 +76,47 @@ TEST_P(RecorderAllocators, OneThatHasTakenTheirPlaceIsHeard) {
   EXPECT_EQ(c10::GetAllocator(GetParam()), own);
 }
 
+// Blocks that it gave before may live, and go back through the deleter that was known then.
+TEST(RecorderAllocatorsOfTheCpu, OneWithAnotherDeleterIsLeftAlone) {
+  struct Other final : c10::Allocator {
+    static void nothing(void*) {}
+    c10::DataPtr allocate(std::size_t) override { return {}; }
+    c10::DeleterFnPtr raw_deleter() const override { return &nothing; }
+    void copy_data(void*, const void*, std::size_t) const override {}
+  } other;
+  c10::Allocator* const own = c10::GetAllocator(c10::kCPU);
+  Recorder::instance().start({});
+  Recorder::instance().stop({});
+  c10::SetAllocator(c10::kCPU, &other);
+  Recorder::instance().start({});
+  EXPECT_EQ(c10::GetAllocator(c10::kCPU), &other);
+  Recorder::instance().stop({});
+  c10::SetAllocator(c10::kCPU, own);
+}
+
+// It asks for what is large, and cuts small blocks itself.
+TEST(RecorderAllocatorsOfTheCpu, OneThatHandsOnInPartIsKnownByItsDeleter) {
+  struct Cutting final : c10::Allocator {
+    explicit Cutting(c10::Allocator* found) : found(found) {}
+    c10::DataPtr allocate(std::size_t bytes) override {
+      return bytes > 64 ? found->allocate(bytes) : c10::DataPtr();
+    }
+    c10::DeleterFnPtr raw_deleter() const override { return found->raw_deleter(); }
+    void copy_data(void*, const void*, std::size_t) const override {}
+    c10::Allocator* found;
+  };
+  c10::Allocator* const own = c10::GetAllocator(c10::kCPU);
+  Recorder::instance().start({});
+  Cutting cutting(c10::GetAllocator(c10::kCPU));
+  c10::SetAllocator(c10::kCPU, &cutting);
+  Recorder::instance().stop({});
+  Recorder::instance().start({});
+  EXPECT_EQ(c10::GetAllocator(c10::kCPU), &cutting);
+  cutting.allocate(128);  // and comes to an end
+  Recorder::instance().stop({});
+  c10::SetAllocator(c10::kCPU, own);
+}
+
 INSTANTIATE_TEST_SUITE_P(CpuAndMeta, RecorderAllocators, testing::ValuesIn(kTypes));
 
 }  // namespace

@@ -45,12 +45,15 @@ class Noted : public c10::Allocator {
 // saw; only the deleter differs.
 class NotedCpuAllocator final : public Noted {
  public:
-  // The deleter comes first: who sees the allocator sees it, too. An allocator that hands on may
-  // give ours for its own, which is not ours to call.
+  // The deleter comes first: who sees the allocator sees it, too.
   void set_inner(c10::Allocator* inner) {
-    if (const c10::DeleterFnPtr deleter = inner->raw_deleter(); deleter != &note_and_delete)
-      inner_deleter_.store(deleter, std::memory_order_relaxed);
+    inner_deleter_.store(inner->raw_deleter(), std::memory_order_relaxed);
     Noted::set_inner(inner);
+  }
+  // Not one with another deleter: blocks of the first may live, and are freed by that one.
+  static bool takes(const c10::Allocator& inner) {
+    const c10::DeleterFnPtr known = inner_deleter(), its = inner.raw_deleter();
+    return its != nullptr && (known == nullptr || its == known || its == &note_and_delete);
   }
   static c10::DeleterFnPtr inner_deleter() {
     return inner_deleter_.load(std::memory_order_relaxed);
@@ -146,9 +149,12 @@ void set_allocator(c10::DeviceType type, c10::Allocator* allocator) {
   if (c10::GetAllocator(type) != allocator) c10::SetAllocator(type, allocator, 255);
 }
 
-// Whether another allocator, put on top of ours while that could not be taken away, hands on to it.
+// Whether another allocator, put on top of ours while that could not be taken away, hands on to it:
+// its blocks have our deleter, or it asks ours.
 bool is_below(c10::Allocator& top, const Noted& noted) {
-  if (!noted.inner()) return false;
+  if (!noted.inner() || &top == noted.inner()) return false;
+  const c10::DeleterFnPtr ours = noted.raw_deleter();
+  if (ours != noted.inner()->raw_deleter() && top.raw_deleter() == ours) return true;
   t_is_asked = false;
   top.allocate(1);
   return t_is_asked;
@@ -170,7 +176,7 @@ void remove(c10::DeviceType type, Noted& noted) {
 }  // namespace
 
 void install_allocators() {
-  if (c10::GetAllocator(c10::kCPU)->raw_deleter() != nullptr)
+  if (NotedCpuAllocator::takes(*c10::GetAllocator(c10::kCPU)))
     install(c10::kCPU, g_cpu_allocator, "cpu");
   install(c10::kMeta, g_meta_allocator, "meta");
 }

@@ -10,12 +10,13 @@ namespace tidemark::recorder {
 using namespace attribution;
 
 void Recorder::follow_operators() {
-  if (operator_starts_ == 0) state_fails_ = needs_records_ = false;
+  if (operator_starts_ == 0) needs_records_ = false;
   const bool records = output_starts_ > 0 || wants_origins() || needs_records_;
   if (records) watch_operators(wants_outputs() || wants_origins());
   else unwatch_operators();
   const bool reads_state = operator_starts_ > 0 && !records;
   if (reads_state) mark_operators();
+  if (reads_state && !reads_state_) state_fails_ = false;  // of trackers before this one
   reads_state_ = reads_state;
 }
 
