@@ -7,6 +7,7 @@ import json
 import os
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -293,7 +294,8 @@ def one_processor() -> Iterator[None]:
 
 def pin(processors: set[int]) -> None:
     for thread in Path("/proc/self/task").iterdir():
-        os.sched_setaffinity(int(thread.name), processors)
+        with suppress(ProcessLookupError):  # it may have ended
+            os.sched_setaffinity(int(thread.name), processors)
 
 
 @pytest.mark.filterwarnings("ignore:The AccumulateGrad node")
