@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from torch.nn.parameter import UninitializedTensorMixin, is_lazy
+from torch.nn.parameter import UninitializedTensorMixin
 from torch.utils.weak import WeakIdKeyDictionary
 
 from tidemark.recording.replaced_method import ReplacedMethod
@@ -40,12 +40,8 @@ class LazyParameters:
             _started.remove(self)
             _METHOD.stop()
 
-    def puts_off(self, tensor: Any, what: Callable[[Any], None]) -> bool:
-        """Whether it has no memory yet; then `what` is done later."""
-        if not is_lazy(tensor):
-            return False
+    def put_off(self, tensor: Any, what: Callable[[Any], None]) -> None:
         self._waiting[tensor] = what
-        return True
 
     def take(self, tensor: Any) -> None:
         what = self._waiting.pop(tensor, None)

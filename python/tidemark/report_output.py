@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import sys
 
 COULD_NOT_RUN = 2
@@ -28,7 +27,7 @@ class ReportOutput:
         self._descriptor = os.dup(1)  # closed in programs that are started from here
         self._encoding = sys.stdout.encoding
         is_terminal = sys.stdout.isatty()
-        self.width = max(shutil.get_terminal_size().columns, LEAST_WIDTH) if is_terminal else USUAL_WIDTH
+        self.width = terminal_width() if is_terminal else USUAL_WIDTH
         self.colour = (is_terminal and not os.environ.get("NO_COLOR")
                        and os.environ.get("TERM") != "dumb")
         sys.stdout.flush()
@@ -50,6 +49,13 @@ class ReportOutput:
             tell_unwritten(error)
             return False
         return True
+
+
+def terminal_width() -> int:
+    """As the commands in C++ find it."""
+    told = os.environ.get("COLUMNS", "")
+    width = os.get_terminal_size(1).columns or (int(told) if told.isdecimal() else 0)
+    return max(width, LEAST_WIDTH) if width else USUAL_WIDTH
 
 
 def take_standard_output() -> ReportOutput | None:

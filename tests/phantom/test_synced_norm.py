@@ -15,8 +15,6 @@ CHANNELS = 6
 FORMATS = [torch.contiguous_format, torch.channels_last]
 
 
-
-
 def image(dtype: torch.dtype, form: torch.memory_format = torch.contiguous_format) -> torch.Tensor:
     return torch.empty(2, CHANNELS, 4, 4, dtype=dtype, device="cuda").to(memory_format=form)
 
@@ -48,6 +46,15 @@ def test_what_is_like_the_input_is_laid_out_as_it(form: torch.memory_format) -> 
     for made in (torch.batch_norm_elemt(x, one, one, one, one, 1e-5),
                  torch.batch_norm_backward_elemt(x, x, one, one, one, one, one, counts)):
         assert (made.shape, made.dtype, made.stride()) == (x.shape, x.dtype, x.stride())
+
+
+@pytest.mark.usefixtures("gpus")
+def test_a_transposed_input_is_like_itself_forward_and_in_rows_backward() -> None:
+    x, one = torch.empty(2, 4, CHANNELS, device="cuda").transpose(1, 2), channels()
+    counts = torch.empty(4, dtype=torch.int, device="cuda")
+    assert torch.batch_norm_elemt(x, one, one, one, one, 1e-5).stride() == x.stride()
+    made = torch.batch_norm_backward_elemt(x, x, one, one, one, one, one, counts)
+    assert made.is_contiguous() and made.shape == x.shape
 
 
 @pytest.mark.usefixtures("gpus")

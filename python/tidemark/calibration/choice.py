@@ -11,7 +11,6 @@ from tidemark.gpus import Gpu
 
 NONE = "none"
 SHIPPED = Path(__file__).parent / "h200.json"
-RULES_OF = "NVIDIA H200"
 
 
 @dataclass(frozen=True)
@@ -30,13 +29,18 @@ def choose_calibration(named: str, gpu: Gpu) -> Choice:
     what = "what operators take inside goes by"
     if named == NONE:
         return Choice(note=f"{what} rules alone (--calibration none)")
-    calibration = read_calibration(Path(named) if named else SHIPPED)
-    if calibration.capability != f"{gpu.major}.{gpu.minor}":
-        unused = f"; {named} was not used, it is of an {calibration.gpu}" if named else ""
-        return Choice(note=f"{what} rules that were measured on an {RULES_OF}; {gpu.name} has other "
-                           f"kernels{unused}")
-    calls = [(op, signature, pieces) for (op, signature), pieces in calibration.calls.items()]
-    if calibration.gpu == gpu.name:
-        return Choice(calls, calibration.gpu)
-    return Choice(calls, calibration.gpu, f"{what} calls that were measured on an {calibration.gpu}; "
-                                          f"{gpu.name} has the same kernels")
+    shipped = read_calibration(SHIPPED)
+    first = read_calibration(Path(named)) if named else shipped
+    fitting = [one for one in (first, shipped) if one.capability == f"{gpu.major}.{gpu.minor}"]
+    notes = []
+    if not fitting:
+        notes.append(f"{what} rules that were measured on another GPU, {shipped.gpu}; {gpu.name} has other kernels")
+    elif fitting[0].gpu != gpu.name:
+        notes.append(f"{what} calls that were measured on another GPU, {fitting[0].gpu}; {gpu.name} has the same "
+                     "kernels")
+    if first not in fitting and named:
+        notes.append(f"{named} was not used: the kernels of its {first.gpu} are others")
+    if not fitting:
+        return Choice(note="; ".join(notes))
+    calls = [(op, signature, pieces) for (op, signature), pieces in fitting[0].calls.items()]
+    return Choice(calls, fitting[0].gpu, "; ".join(notes))

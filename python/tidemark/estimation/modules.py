@@ -78,7 +78,7 @@ class ModuleCalls:
         self.label_copies()
 
     def _label_own(self, module: nn.Module, scope: int) -> None:
-        def take_parameter(parameter: nn.Parameter) -> None:
+        def take_parameter(parameter: Any) -> None:
             label(parameter, f"{kind_of(parameter)}Parameter", scope)
             self.shards.meet(parameter)
             self._hook(parameter)
@@ -86,12 +86,13 @@ class ModuleCalls:
         def take_buffer(buffer: torch.Tensor) -> None:
             label(buffer, "Buffer", scope)
 
-        for parameter in module.parameters(recurse=False):
-            if not self._lazy.puts_off(parameter, take_parameter):
-                take_parameter(parameter)
-        for buffer in module.buffers(recurse=False):
-            if not self._lazy.puts_off(buffer, take_buffer):
-                take_buffer(buffer)
+        for tensors, take in ((module.parameters(recurse=False), take_parameter),
+                              (module.buffers(recurse=False), take_buffer)):
+            for tensor in tensors:
+                if is_lazy(tensor):
+                    self._lazy.put_off(tensor, take)
+                else:
+                    take(tensor)
 
     def _hook(self, parameter: nn.Parameter) -> None:
         """Gradients of plain parameters are known as such where they arise, those of FSDP2's are told;

@@ -259,7 +259,7 @@ class Follower:
             self.label([p.grad for p in some if p.grad is not None], f"{kind}Gradient")
         self.label(list(module.buffers()), "Buffer")
         for one in module.modules():
-            self._put_off_lazy(one)
+            self._put_off_lazy(one, hook_gradients)
         if hook_gradients:
             for parameter in parameters:
                 if not is_lazy(parameter):
@@ -279,19 +279,19 @@ class Follower:
             self.label(list(one.buffers(recurse=False)), "Buffer")
         self.tracker.set_owner("")
 
-    def _put_off_lazy(self, module: nn.Module) -> None:
-        owner = None if self._as_pytorch else self.names.find(module)
-        for parameter in module.parameters(recurse=False):
-            self._lazy.puts_off(parameter, partial(self._label_late, "Parameter", owner))
-        for buffer in module.buffers(recurse=False):
-            self._lazy.puts_off(buffer, partial(self._label_late, "Buffer", owner))
+    def _put_off_lazy(self, module: nn.Module, hook_gradients: bool) -> None:
+        for one in [*module.parameters(recurse=False), *module.buffers(recurse=False)]:
+            if is_lazy(one):
+                owner = None if self._as_pytorch else self.names.find(module)
+                self._lazy.put_off(one, partial(self._label_late, owner, hook_gradients))
 
-    def _label_late(self, category: str, owner: str | None, tensor: torch.Tensor) -> None:
+    def _label_late(self, owner: str | None, hook_gradients: bool, tensor: torch.Tensor) -> None:
         try:
             if not self.tracker.is_running:
                 return
-            self.label(tensor, category, owner)
-            if isinstance(tensor, nn.Parameter):
+            is_parameter = isinstance(tensor, nn.Parameter)
+            self.label(tensor, "Parameter" if is_parameter else "Buffer", owner)
+            if is_parameter and hook_gradients:
                 self.follow_gradient(tensor)
         except Exception as problem:
             self.give_up(problem)

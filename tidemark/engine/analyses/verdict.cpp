@@ -53,8 +53,9 @@ BudgetItem workspaces_of(const RunFacts& run, std::int64_t held) {
     return {kName, held, Evidence::Measured, "what cuBLAS and cuDNN held at the peak"};
   if (held > 0)
     return {kName, held, Evidence::Modelled,
-            run.calibrated_on.empty() ? "inside operators, by an H200's rules"
-                                      : "inside operators, as on " + with_article(run.calibrated_on)};
+            run.calibrated_on.empty()
+                ? "inside operators, by an H200's rules"
+                : "inside operators, as on " + with_article(run.calibrated_on)};
   return {kName, run.used_matmul ? kMatmulWorkspaceBytes : 0, Evidence::Assumed,
           "cuBLAS and cuBLASLt on an H200"};
 }

@@ -81,8 +81,8 @@ bool is_aligned(const Question& q) {
   return q.head_size() % alignment == 0 && q.value_size() % alignment == 0;
 }
 
-// Of cuDNN, 9.11 and later: every torch that is supported here comes with one. It has larger sizes on
-// Hopper, and one more pair on the Blackwells for data centres.
+// Of cuDNN, 9.11 and later: every torch that is supported here comes with one. It has larger sizes
+// on Hopper, and one more pair on the Blackwells for data centres.
 bool has_sizes_of_cudnn(const Question& q) {
   if (q.capability / 10 == 10 && q.head_size() == 192 && q.value_size() == 128) return true;
   const std::int64_t most = q.capability == 90 ? 256 : 128;

@@ -19,15 +19,17 @@ bool finish(CallFrame& frame, std::initializer_list<at::Tensor> results) {
 // For each channel two numbers.
 bool finish_with_pair(CallFrame& frame, const at::Tensor& beside, std::int64_t channels,
                       at::ScalarType dtype) {
+  if (frame.has_out()) return false;
   const at::Tensor first = new_phantom(beside, channels, dtype);
   return finish(frame, {first, new_phantom(beside, channels, dtype)});
 }
 
-at::Tensor new_like(const at::Tensor& input) {
-  at::Tensor made = new_phantom(input, input.sizes());
-  if (input.is_contiguous(input.suggest_memory_format()))
+bool finish_like(CallFrame& frame, const at::Tensor& input, bool keeps_layout) {
+  if (frame.has_out()) return false;
+  const at::Tensor made = new_phantom(input, input.sizes());
+  if (keeps_layout)
     made.unsafeGetTensorImpl()->set_sizes_and_strides(input.sizes(), input.strides());
-  return made;
+  return finish(frame, {made});
 }
 
 }  // namespace
@@ -43,11 +45,13 @@ bool answer_gathered_statistics(CallFrame& frame) {
 }
 
 bool answer_normalized(CallFrame& frame) {
-  return finish(frame, {new_like(frame.arg(0).toTensor())});
+  const at::Tensor input = frame.arg(0).toTensor();
+  return finish_like(frame, input, input.is_non_overlapping_and_dense());
 }
 
 // Two sums for the gradient of the input, then those of weight and bias: what is wanted of them.
 bool answer_norm_gradient_sums(CallFrame& frame) {
+  if (frame.has_out()) return false;
   const at::Tensor means = frame.arg(2).toTensor();
   const c10::IValue& weight = frame.arg(4);
   const at::ScalarType dtype =
@@ -62,7 +66,8 @@ bool answer_norm_gradient_sums(CallFrame& frame) {
 }
 
 bool answer_norm_gradient(CallFrame& frame) {
-  return finish(frame, {new_like(frame.arg(1).toTensor())});
+  const at::Tensor input = frame.arg(1).toTensor();
+  return finish_like(frame, input, input.is_contiguous(input.suggest_memory_format()));
 }
 
 }  // namespace tidemark::phantom

@@ -92,6 +92,8 @@ class CallFrame {
   void drop_args() { torch::jit::drop(stack_, count_); }
   void push(c10::IValue value) { stack_.push_back(std::move(value)); }
   std::size_t result_count() const { return op_.schema().returns().size(); }
+  // Is it a call that is given the tensor to write to?
+  bool has_out() const { return op_.schema().arguments().back().is_out(); }
   c10::IValue& result(std::size_t i) { return stack_[base_ + i]; }
 
  private:

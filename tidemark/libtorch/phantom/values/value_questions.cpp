@@ -127,8 +127,6 @@ std::int64_t assumed_count(const CallFrame& frame, std::int64_t most) {
   return session_options().on_value == OnValue::Zero ? 0 : most;
 }
 
-bool has_out(const CallFrame& frame) { return frame.op().schema().arguments().back().is_out(); }
-
 // The dimension an operator is told to work along, if any.
 std::optional<std::int64_t> dim_of(const CallFrame& frame) {
   const auto& declared = frame.op().schema().arguments();
@@ -138,7 +136,7 @@ std::optional<std::int64_t> dim_of(const CallFrame& frame) {
 }
 
 bool finish(CallFrame& frame, at::Tensor result) {
-  if (has_out(frame)) {
+  if (frame.has_out()) {
     const at::Tensor out = frame.arg(frame.count() - 1).toTensor();
     result = out.resize_(result.sizes()).copy_(result);
   }
@@ -205,15 +203,16 @@ bool answer_no(CallFrame& frame) {
 }
 
 bool answer_aligned(CallFrame& frame) {
-  storage_log()->diagnose("padding-kept", Severity::Note, here(),
-                          "a TransformerEncoder's padding counts; a GPU leaves it out where it ends "
-                          "the rows (enable_nested_tensor)");
+  storage_log()->diagnose(
+      "padding-kept", Severity::Note, here(),
+      "a TransformerEncoder's padding counts; a GPU leaves it out where it ends "
+      "the rows (enable_nested_tensor)");
   return answer_no(frame);
 }
 
 // CUDA writes the coordinates dimension by dimension: the result is a transposed one.
 bool answer_nonzero(CallFrame& frame) {
-  if (has_out(frame)) return finish(frame, at::nonzero(frame.arg(0).toTensor()));
+  if (frame.has_out()) return finish(frame, at::nonzero(frame.arg(0).toTensor()));
   if (answer_from_values(frame)) return true;
   const at::Tensor self = frame.arg(0).toTensor();
   const std::int64_t count = assumed_count(frame, self.numel());
@@ -223,7 +222,7 @@ bool answer_nonzero(CallFrame& frame) {
 }
 
 bool answer_masked_select(CallFrame& frame) {
-  if (has_out(frame))
+  if (frame.has_out())
     return finish(frame, at::masked_select(frame.arg(0).toTensor(), frame.arg(1).toTensor()));
   if (answer_from_values(frame)) return true;
   const at::Tensor self = frame.arg(0).toTensor(), mask = frame.arg(1).toTensor();
