@@ -13,14 +13,9 @@ ROOT = Path(__file__).resolve().parents[2]
 STUB = "python/tidemark/_engine.pyi"
 EXAMPLE = ROOT / "examples" / "transformer.tape.txt"
 
-# Standard headers are most of the engine's compile time: read them once. No optimization, none of
-# the libraries that a tape in text form does not need.
-BUILD_QUICKLY = """\
-cmake_language(DEFER CALL target_precompile_headers tidemark_engine PRIVATE
-  <algorithm> <map> <memory> <optional> <span> <string> <unordered_map> <variant> <vector>)
-"""
+# No optimization, many files at once, none of the libraries that a tape in text form does not need.
 OPTIONS = (
-    "-DTIDEMARK_CLI=ON", "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_CXX_FLAGS=-O0",
+    "-DTIDEMARK_CLI=ON", "-DTIDEMARK_UNITY=ON", "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_CXX_FLAGS=-O0",
     "-DZSTD_LIBRARY=", "-DZIP_LIBRARY=",
 )
 
@@ -65,10 +60,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def command(tree: Path) -> Path:
     build = tree.parent / "build"
-    quickly = tree.parent / "quickly.cmake"
-    quickly.write_text(BUILD_QUICKLY, encoding="utf-8")
-    run("cmake", "-S", tree, "-B", build, "-G", "Ninja", *OPTIONS,
-        f"-DCMAKE_PROJECT_tidemark_INCLUDE={quickly}")
+    run("cmake", "-S", tree, "-B", build, "-G", "Ninja", *OPTIONS)
     run("cmake", "--build", build, "--target", "tidemark_cli")
     return build / "tidemark" / "cli" / "tidemark"
 
