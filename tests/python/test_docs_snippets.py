@@ -70,7 +70,7 @@ def snippets():
             yield pytest.param(GIVEN.get(name, ""), match[1], id=f"{name}:{line}")
 
 
-@pytest.mark.parametrize(("given", "snippet"), snippets())
+@pytest.mark.parametrize(("given", "snippet"), list(snippets()))
 def test_a_snippet_runs(tmp_path, given, snippet):
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     program = tmp_path / "snippet.py"
