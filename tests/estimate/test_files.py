@@ -277,7 +277,7 @@ def test_large_files_take_no_disk_and_no_memory(folder: Folder) -> None:
 
 
 def test_a_script_that_writes_nothing_has_no_note(folder: Folder) -> None:
-    assert folder.estimate(MODEL + "train()")["diagnostics"] == []
+    assert folder.estimate(MODEL + "train()", "--gpu", "h200")["diagnostics"] == []
 
 
 KILLED = MODEL + """
@@ -308,6 +308,6 @@ def test_a_run_that_is_killed_leaves_a_scratch_folder_to_the_next(folder: Folder
 def test_a_function_s_files_are_held_back(tmp_path: Path) -> None:
     kept = tmp_path / "best.pt"
     kept.write_text("the user's")
-    answer = tidemark.estimate(programs.train_and_save, 8, str(kept))
+    answer = tidemark.estimate(programs.train_and_save, 8, str(kept), gpu="h200")
     assert kept.read_text() == "the user's"
     assert [one.code for one in answer.report.diagnostics] == ["files-held-back"]

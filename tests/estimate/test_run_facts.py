@@ -114,7 +114,7 @@ double(model(torch.randn(4, 16, device="cuda")))
 def test_a_compiler_that_was_left_out_is_told_everywhere(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(COMPILED)
-    answers = [run_command("estimate", "--save", "run.tape", *flags, script, cwd=tmp_path, timeout=120)
+    answers = [run_command("estimate", "--gpu", "h200", "--save", "run.tape", *flags, script, cwd=tmp_path, timeout=120)
                for flags in (["--json"], [])]
     assert [answer.returncode for answer in answers] == [0, 0]
     printed = [answer.stdout for answer in answers]
