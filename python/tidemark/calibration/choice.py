@@ -29,18 +29,16 @@ def choose_calibration(named: str, gpu: Gpu) -> Choice:
     what = "what operators take inside goes by"
     if named == NONE:
         return Choice(note=f"{what} rules alone (--calibration none)")
-    shipped = read_calibration(SHIPPED)
-    first = read_calibration(Path(named)) if named else shipped
-    fitting = [one for one in (first, shipped) if one.capability == f"{gpu.major}.{gpu.minor}"]
+    capability = f"{gpu.major}.{gpu.minor}"
+    calibration = read_calibration(Path(named) if named else SHIPPED)
     notes = []
-    if not fitting:
-        notes.append(f"{what} rules that were measured on another GPU, {shipped.gpu}; {gpu.name} has other kernels")
-    elif fitting[0].gpu != gpu.name:
-        notes.append(f"{what} calls that were measured on another GPU, {fitting[0].gpu}; {gpu.name} has the same "
-                     "kernels")
-    if first not in fitting and named:
-        notes.append(f"{named} was not used: the kernels of its {first.gpu} are others")
-    if not fitting:
-        return Choice(note="; ".join(notes))
-    calls = [(op, signature, pieces) for (op, signature), pieces in fitting[0].calls.items()]
-    return Choice(calls, fitting[0].gpu, "; ".join(notes))
+    if named and calibration.capability != capability:
+        notes.append(f"{named} was not used: the kernels of its {calibration.gpu} are others")
+        calibration = read_calibration(SHIPPED)
+    other = f"that were measured on another GPU, {calibration.gpu}; {gpu.name} has"
+    if calibration.capability != capability:
+        return Choice(note="; ".join([f"{what} rules {other} other kernels", *notes]))
+    if calibration.gpu != gpu.name:
+        notes.insert(0, f"{what} calls {other} the same kernels")
+    calls = [(op, signature, pieces) for (op, signature), pieces in calibration.calls.items()]
+    return Choice(calls, calibration.gpu, "; ".join(notes))
