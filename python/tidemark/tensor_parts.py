@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 from torch._C._functorch import get_unwrapped, is_functorch_wrapped_tensor
+from torch.nn.parameter import is_lazy
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 _COMPRESSED_ROWS = (torch.sparse_csr, torch.sparse_bsr)
@@ -21,7 +22,10 @@ def wrapped_tensors(tensor: torch.Tensor) -> list[torch.Tensor]:
 
 
 def parts_of(tensor: torch.Tensor) -> list[torch.Tensor]:
-    """The plain dense tensors inside, however deep; a plain one is its own part."""
+    """The plain dense tensors inside, however deep; a plain one is its own part. One of a lazy module has
+    none before a call has told its shape."""
+    if is_lazy(tensor):
+        return []
     if wrapped := wrapped_tensors(tensor):
         return [part for one in wrapped for part in parts_of(one)]
     if tensor.layout == torch.strided:

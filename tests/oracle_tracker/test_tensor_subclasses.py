@@ -205,3 +205,4 @@ def test_parts_of_tensors_are_found_however_deep() -> None:
         assert len(parts_of(plain.to_sparse(layout=layout))) == 3
     assert len(parts_of(plain.to_sparse())) == 2
     assert len(parts_of(TwoTensor(plain.to_sparse(), plain.to_sparse()))) == 4
+    assert parts_of(torch.nn.LazyLinear(2).weight) == []

@@ -60,7 +60,7 @@ class ModuleCalls:
             for path, module in self._names.name_tree(root):
                 scope = library().scope(path)
                 own = [*module.parameters(recurse=False), *module.buffers(recurse=False)]
-                label([one for one in own if not is_lazy(one)], "Other", scope)
+                label(own, "Other", scope)
 
     @staticmethod
     def _take_inputs(inputs: Any) -> None:
