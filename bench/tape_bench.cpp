@@ -1,6 +1,7 @@
 // Costs of the tape as ratios to one plain pass over its columns, all in one run.
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
@@ -30,13 +31,21 @@ using namespace tidemark::bench;
 
 constexpr int kRepeats = 5;
 
-// Seconds of the processor: what others do on the machine does not count.
-double median_seconds(const std::function<void()>& work, int repeats = kRepeats) {
+double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+double elapsed_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Seconds of the processor unless told: what others do on the machine does not count. Where threads
+// share the work, what it takes is what elapses, and that needs a machine that does nothing else.
+double median_seconds(const std::function<void()>& work, int repeats = kRepeats,
+                      double (*clock)() = processor_seconds) {
   std::vector<double> seconds;
   for (int i = 0; i < repeats; ++i) {
-    const std::clock_t start = std::clock();
+    const double start = clock();
     work();
-    seconds.push_back(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
+    seconds.push_back(clock() - start);
   }
   std::nth_element(seconds.begin(), seconds.begin() + repeats / 2, seconds.end());
   return seconds[repeats / 2];
@@ -119,8 +128,10 @@ void bench_whole(const SyntheticShape& shape) {
   table.row("build", median_seconds([&] { g_sink = build_run(shape, actions).size(); }, 3), plain);
   const std::string path = temporary_path("tidemark_bench.tape");
   table.row("write, uncompressed", median_seconds([&] { write_file(tape, path, nullptr); }), plain);
-  table.row("read, uncompressed", median_seconds([&] { g_sink = open_tape(path).size(); }), plain,
-            "aim 3");
+  const auto read = [&] { g_sink = open_tape(path).size(); };
+  table.row("read, uncompressed: what elapses", median_seconds(read, kRepeats, elapsed_seconds),
+            plain, "aim 3");
+  table.row("  of the processor, in two threads", median_seconds(read), plain);
   table.row("  of it the system, which hands it over", median_seconds([&] { copy_file(path); }),
             plain);
   const auto stored = std::filesystem::file_size(path);

@@ -22,4 +22,15 @@ void prefer_large_pages([[maybe_unused]] void* memory,
 #endif
 }
 
+void bring_in([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t size_bytes) noexcept {
+#if defined(MADV_POPULATE_WRITE)
+  constexpr std::size_t kLeastPage = 4096;  // elsewhere larger, and then the system refuses
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory);
+  const auto first = (begin + kLeastPage - 1) & ~(kLeastPage - 1);
+  const auto last = (begin + size_bytes) & ~(kLeastPage - 1);
+  if (first < last)
+    madvise(static_cast<char*>(memory) + (first - begin), last - first, MADV_POPULATE_WRITE);
+#endif
+}
+
 }  // namespace tidemark

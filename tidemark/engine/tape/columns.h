@@ -7,7 +7,6 @@
 #include <memory>
 #include <new>
 #include <span>
-#include <utility>
 
 #include "tidemark/engine/base/large_pages.h"
 #include "tidemark/engine/tape/event.h"
@@ -56,13 +55,34 @@ struct ColumnSet {
 inline constexpr ColumnSet kAllColumns = {true, true, true, true, true, true,
                                           true, true, true, true, true};
 
+// Rows beside each other, of each column.
+struct EventRows {
+  std::span<std::int64_t> time_ns, bytes;
+  std::span<std::uint32_t> subject, scope, stack, call;
+  std::span<std::uint16_t> stream;
+  std::span<std::uint8_t> kind, category, phase, device;
+
+  std::size_t size() const { return kind.size(); }
+  // Calls visit(values) for each column, in the order of the file.
+  template <class Visit>
+  void for_each_column(Visit&& visit) const {
+    visit(time_ns), visit(bytes);
+    visit(subject), visit(scope), visit(stack), visit(call);
+    visit(stream);
+    visit(kind), visit(category), visit(phase), visit(device);
+  }
+};
+
 class EventColumns {
  public:
   std::size_t size() const { return size_; }
+  std::size_t capacity() const { return capacity_; }
   void clear() { size_ = 0; }
   void reserve(std::size_t capacity);
   // Adds rows whose values are not initialised; the caller fills them.
   void grow_to(std::size_t size);
+  // They stay where they are until more is added than there is capacity for.
+  EventRows rows(std::size_t first, std::size_t count);
 
   void push(const Event& e) {
     if (size_ == capacity_) reserve(capacity_ < 1024 ? 1024 : capacity_ + capacity_ / 2);
@@ -102,12 +122,6 @@ class EventColumns {
     visit("category", std::span(category_.data(), size_));
     visit("phase", std::span(phase_.data(), size_));
     visit("device", std::span(device_.data(), size_));
-  }
-  template <class Visit>
-  void for_each_column(Visit&& visit) {
-    std::as_const(*this).for_each_column([&]<class T>(const char* name, std::span<const T> values) {
-      visit(name, std::span<T>(const_cast<T*>(values.data()), values.size()));
-    });
   }
 
   std::span<const std::int64_t> times_ns() const { return {time_ns_.data(), size_}; }

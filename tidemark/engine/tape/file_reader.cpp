@@ -1,4 +1,7 @@
-// Walks the blocks of a .tape file: header, checksum, decode, until the end or the damage.
+// Takes the blocks of a .tape file from the disk, until the end or the damage; what they say is
+// found out behind it.
+//
+//   file -> header, bytes -> events into their columns, others into memory -> block_decoder.h
 #include "tidemark/engine/tape/file_reader.h"
 
 #include <algorithm>
@@ -8,93 +11,92 @@
 #include <vector>
 
 #include "tidemark/engine/base/byte_codec.h"
-#include "tidemark/engine/base/checksum.h"
 #include "tidemark/engine/base/error.h"
+#include "tidemark/engine/base/large_pages.h"
+#include "tidemark/engine/base/little_endian.h"
+#include "tidemark/engine/base/work_behind.h"
+#include "tidemark/engine/tape/block_decoder.h"
 #include "tidemark/engine/tape/file_format.h"
-#include "tidemark/engine/tape/table_decoder.h"
 
 namespace tidemark {
 namespace {
 
-// How many rows the numbers of a column point into.
-struct Limit {
-  std::uint64_t rows = UINT64_MAX;
-  bool may_be_none = false;  // the highest number of its type
+struct TakenBlock {
+  FileBlock block;
+  EventRows ahead;
 };
-using Limits = std::array<Limit, EventColumns::kCount>;
 
-// In the order of the columns. What a subject may be hangs on the kind of its event.
-Limits limits_of(const Tables& tables) {
-  const auto ids = [](const auto& rows) { return Limit{rows.size(), true}; };
-  return {{{},
-           {},
-           {},
-           ids(tables.scopes()),
-           ids(tables.stacks()),
-           ids(tables.calls()),
-           ids(tables.streams()),
-           {kKindCount},
-           {kCategoryCount},
-           {kPhaseCount},
-           ids(tables.devices())}};
-}
-
-template <class T>
-bool all_within(std::span<const T> values, const Limit& limit) {
-  if (limit.rows == UINT64_MAX) return true;
-  const T more = limit.may_be_none;  // none wraps to 0
-  T highest = 0;
-  for (T value : values) highest = std::max<T>(highest, static_cast<T>(value + more));
-  return static_cast<std::uint64_t>(highest) < limit.rows + more;
-}
+// A few blocks of events: smaller tapes are read before a thread has begun. What waits is in memory
+// without anybody having looked at it, so there is an end to it.
+constexpr WorkBehind<TakenBlock>::Limits kDecoding = {std::size_t{4} << 20, std::size_t{32} << 20};
+// So far before events come to their rows the thread behind has memory put there.
+constexpr std::size_t kRowsAhead = 8 * kBlockEvents;
 
 class FileReader {
  public:
   FileReader(ByteSource& source, const std::string& name, const Codec* codec)
-      : source_(source), name_(name), codec_(codec), size_(source.remaining()) {}
+      : source_(source), name_(name), size_(source.remaining()), decoder_(name, codec) {}
 
   Tape read() {
     read_file_header();
-    try {
-      while (read_block()) good_events_ = events_.size();
-    } catch (const Error& damage) {
-      // The disk that fails says nothing about the tape.
-      if (damage.code() == ErrorCode::Unreadable) throw;
-      // What came before the damage is good; with nothing before it there is nothing to give.
-      events_.grow_to(good_events_);
-      if (events_.size() == 0 || damage.code() == ErrorCode::Unsupported)
-        fail(damage.code(), damage.message(), damage.hint());
-      const bool is_cut = damage.code() == ErrorCode::Truncated;
-      diagnostics_.add(is_cut ? "truncated-file" : "damaged-file", Severity::Warning, place(),
-                       damage.message() + "; the " + std::to_string(events_.size()) +
-                           " events before it were read");
-    }
-    return Tape(std::move(tables_), std::move(events_), std::move(diagnostics_));
+    if (const std::optional<Error> damage = read_blocks()) end_before(*damage);
+    events_.grow_to(decoder_.good_events());
+    return Tape(std::move(decoder_.tables()), std::move(events_),
+                std::move(decoder_.diagnostics()));
   }
 
  private:
-  [[noreturn]] void fail(ErrorCode code, const std::string& message,
-                         const std::string& hint = {}) const {
-    throw Error(code, message, place(), hint);
-  }
-
   std::string place() const { return name_ + " at byte " + std::to_string(block_at_); }
+
+  // What came before the damage is good; with nothing before it there is nothing to give.
+  void end_before(const Error& damage) {
+    // The disk that fails says nothing about the tape.
+    if (damage.code() == ErrorCode::Unreadable) throw damage;
+    const std::size_t good = decoder_.good_events();
+    if (good == 0 || damage.code() == ErrorCode::Unsupported)
+      throw Error(damage.code(), damage.message(), place(), damage.hint());
+    const bool is_cut = damage.code() == ErrorCode::Truncated;
+    decoder_.diagnostics().add(
+        is_cut ? "truncated-file" : "damaged-file", Severity::Warning, place(),
+        damage.message() + "; the " + std::to_string(good) + " events before it were read");
+  }
 
   void read_file_header() {
     std::array<std::byte, kFileHeaderBytes> raw{};
     if (source_.read(raw) < raw.size())
-      fail(ErrorCode::Truncated, "the file ends inside its header",
-           "was the program that wrote it still starting?");
+      throw Error(ErrorCode::Truncated, "the file ends inside its header", place(),
+                  "was the program that wrote it still starting?");
     if (std::memcmp(raw.data(), kMagic.data(), kMagic.size()) != 0)
-      fail(ErrorCode::BadFormat, "this is not a .tape file", "its first bytes are not a tape's");
+      throw Error(ErrorCode::BadFormat, "this is not a .tape file", place(),
+                  "its first bytes are not a tape's");
     const auto version = load_little_endian<std::uint32_t>(raw.data() + kMagic.size());
     if (version != kFileVersion && version != kFormerFileVersion)
-      fail(ErrorCode::Unsupported,
-           "tape version " + std::to_string(version) + " is not known here (this is version " +
-               std::to_string(kFileVersion) + ")",
-           version > kFileVersion ? "update tidemark"
-                                  : "an older tidemark wrote it: there, tidemark convert makes a "
-                                    "text of it, which every one reads");
+      throw Error(ErrorCode::Unsupported,
+                  "tape version " + std::to_string(version) +
+                      " is not known here (this is version " + std::to_string(kFileVersion) + ")",
+                  place(),
+                  version > kFileVersion
+                      ? "update tidemark"
+                      : "an older tidemark wrote it: there, tidemark convert makes a "
+                        "text of it, which every one reads");
+  }
+
+  // The first damage in the order of the file: what is behind it was perhaps taken, never decoded.
+  std::optional<Error> read_blocks() {
+    std::optional<Error> damage;
+    try {
+      while (!decoding_.has_failed() && read_block()) {
+      }
+    } catch (const Error& error) {
+      damage = error;
+    }
+    try {
+      decoding_.finish();
+    } catch (const Error& error) {
+      damage = error;
+      block_at_ = decoder_.at();
+    }
+    return damage;
   }
 
   // False at the end block.
@@ -102,170 +104,77 @@ class FileReader {
     block_at_ = size_ - source_.remaining();
     std::array<std::byte, kBlockHeaderBytes> raw{};
     if (source_.read(raw) < raw.size())
-      fail(ErrorCode::Truncated, "the file ends without an end block",
-           "the run that wrote it may have been killed");
+      throw Error(ErrorCode::Truncated, "the file ends without an end block", {},
+                  "the run that wrote it may have been killed");
+    FileBlock block;
+    block.at = block_at_;
     ByteReader in(raw);
-    BlockHeader header{};
-    header.kind = static_cast<BlockKind>(in.number<std::uint32_t>());
-    header.codec = in.number<std::uint32_t>();
-    header.stored_bytes = in.number<std::uint64_t>();
-    header.raw_bytes = in.number<std::uint64_t>();
-    header.checksum = in.number<std::uint64_t>();
-    sum_ = Checksum();
-    sum_.update(std::span(raw).first(kBlockHeaderBytes - sizeof(header.checksum)));
-    if (header.stored_bytes > source_.remaining())
-      fail(ErrorCode::Truncated, "the file ends inside a block",
-           "the run that wrote it may have been killed");
-    if (header.kind == BlockKind::Events && header.codec == kStored) {
-      read_stored_events(header);
-      return true;
+    block.header.kind = static_cast<BlockKind>(in.number<std::uint32_t>());
+    block.header.codec = in.number<std::uint32_t>();
+    block.header.stored_bytes = in.number<std::uint64_t>();
+    block.header.raw_bytes = in.number<std::uint64_t>();
+    block.header.checksum = in.number<std::uint64_t>();
+    block.sum.update(std::span(raw).first(kBlockHeaderBytes - sizeof(block.header.checksum)));
+    if (block.header.stored_bytes > source_.remaining())
+      throw Error(ErrorCode::Truncated, "the file ends inside a block", {},
+                  "the run that wrote it may have been killed");
+    take(block);
+    const bool is_end = block.header.kind == BlockKind::End;
+    const std::size_t size = block.stored.size() + block.rows.size() * EventColumns::kBytesPerEvent;
+    const EventRows ahead = rows_ahead(block);
+    decoding_.hand_over({std::move(block), ahead}, size);
+    return !is_end;
+  }
+
+  void take(FileBlock& block) {
+    const BlockHeader& header = block.header;
+    if (header.kind == BlockKind::Events) add_rows(block);
+    if (header.codec == kStored && block.rows.size() > 0) {
+      // Straight from the file into the columns: no second copy.
+      block.rows.for_each_column([&](auto column) { fill(std::as_writable_bytes(column)); });
+    } else {
+      block.stored.resize(header.stored_bytes);
+      fill(block.stored);
     }
-    return decode(header.kind, header, unpack(header));
   }
 
-  bool decode(BlockKind kind, const BlockHeader& header, const std::vector<std::byte>& raw) {
-    switch (kind) {
-      case BlockKind::Tables: decode_tables(raw, tables_); return true;
-      case BlockKind::Events: copy_events(header, raw); return true;
-      case BlockKind::Diagnostics: diagnostics_.add(decode_diagnostics(raw)); return true;
-      case BlockKind::End: return end(raw);
-    }
-    fail(ErrorCode::BadFormat, "a block of unknown kind");
-  }
-
-  std::vector<std::byte> unpack(const BlockHeader& header) {
-    std::vector<std::byte> stored(header.stored_bytes);
-    if (source_.read(stored) < stored.size())
-      fail(ErrorCode::Truncated, "the file ends inside a block");
-    sum_.update(stored);
-    check_sum(header);
-    if (header.codec == kStored) return stored;
-    if (!codec_ || header.codec != codec_->number())
-      fail(ErrorCode::Unsupported,
-           "the tape is compressed and this build of tidemark cannot unpack it",
-           "rewrite it elsewhere with: tidemark convert --uncompressed");
-    if (header.raw_bytes > kMaxCompressedRawBytes)
-      fail(ErrorCode::BadFormat, "a compressed block claims to be impossibly large");
-    std::vector<std::byte> raw(header.raw_bytes);
-    codec_->decompress(stored, raw);
-    return raw;
-  }
-
-  void check_sum(const BlockHeader& header) const {
-    if (sum_.value() != header.checksum)
-      fail(ErrorCode::BadFormat, "a block's checksum is wrong: the file is damaged",
-           "copy it again from where it was made");
-  }
-
-  std::size_t event_count(const BlockHeader& header) const {
-    const std::uint64_t count = header.raw_bytes / EventColumns::kBytesPerEvent;
-    const bool whole = count * EventColumns::kBytesPerEvent == header.raw_bytes;
-    const bool stored_whole = header.codec != kStored || header.stored_bytes == header.raw_bytes;
-    if (!whole || !stored_whole || count == 0 || count > kBlockEvents)
-      fail(ErrorCode::BadFormat, "a block of events has an impossible size");
-    return count;
-  }
-
-  // Straight from the file into the columns: no second copy.
-  void read_stored_events(const BlockHeader& header) {
-    const std::size_t first = events_.size(), count = event_count(header);
-    if (first == 0) events_.reserve(source_.remaining() / EventColumns::kBytesPerEvent);
+  void add_rows(FileBlock& block) {
+    const std::size_t first = events_.size(), count = event_count(block.header);
+    if (first == 0 && block.header.codec == kStored)
+      events_.reserve(source_.remaining() / EventColumns::kBytesPerEvent);
+    // Where the columns move, nobody may be looking at them.
+    if (first + count > events_.capacity()) decoding_.wait();
     events_.grow_to(first + count);
-    const bool in_range = take_columns(first, [&](std::span<std::byte> column) {
-      if (source_.read(column) < column.size())
-        fail(ErrorCode::Truncated, "the file ends inside a block");
-      sum_.update(column);
-    });
-    check_sum(header);
-    check_events(first, in_range);
+    block.rows = events_.rows(first, count);
+    block.first_event = first;
   }
 
-  void copy_events(const BlockHeader& header, const std::vector<std::byte>& raw) {
-    const std::size_t first = events_.size(), count = event_count(header);
-    events_.grow_to(first + count);
-    const std::byte* from = raw.data();
-    const bool in_range = take_columns(first, [&](std::span<std::byte> column) {
-      std::memcpy(column.data(), from, column.size());
-      from += column.size();
-    });
-    check_events(first, in_range);
+  EventRows rows_ahead(const FileBlock& block) {
+    const std::size_t first = block.first_event + kRowsAhead, count = block.rows.size();
+    return first + count <= events_.capacity() ? events_.rows(first, count) : EventRows();
   }
 
-  // Fills what was added to each column, and looks at it while it is in the processor's cache:
-  // whether each column by itself is in range.
-  template <class Fill>
-  bool take_columns(std::size_t first, const Fill& fill) {
-    const Limits limits = limits_of(tables_);
-    const Limit* limit = limits.data();
-    bool in_range = true;
-    events_.for_each_column([&]<class T>(const char*, std::span<T> values) {
-      const auto added = values.subspan(first);
-      fill(std::as_writable_bytes(added));
-      swap_if_big_endian(added);
-      in_range &= all_within<T>(added, *limit++);
-    });
-    return in_range;
+  // Much of the memory that the columns need; for the rest the thread that reads has time.
+  void decode(TakenBlock& taken) {
+    decoder_.decode(taken.block);
+    const auto bring = [](auto column) { bring_in(column.data(), column.size_bytes()); };
+    bring(taken.ahead.time_ns), bring(taken.ahead.bytes);
+    bring(taken.ahead.subject), bring(taken.ahead.scope);
   }
 
-  void check_events(std::size_t first, bool columns_in_range) const {
-    if (!columns_in_range || !pairs_in_range(first))
-      fail(ErrorCode::BadFormat, "an event points past its table");
-  }
-
-  bool pairs_in_range(std::size_t first) const;
-
-  bool end(const std::vector<std::byte>& raw) {
-    const auto claimed = ByteReader(raw).number<std::uint64_t>();
-    if (claimed != events_.size())
-      diagnostics_.add("missing-events", Severity::Warning, name_,
-                       "the file should have " + std::to_string(claimed) + " events");
-    return false;
+  void fill(std::span<std::byte> bytes) {
+    if (source_.read(bytes) < bytes.size())
+      throw Error(ErrorCode::Truncated, "the file ends inside a block");
   }
 
   ByteSource& source_;
   const std::string& name_;
-  const Codec* codec_;
   const std::uint64_t size_;
   std::uint64_t block_at_ = 0;
-  Checksum sum_;
-  Tables tables_;
   EventColumns events_;
-  std::size_t good_events_ = 0;
-  Diagnostics diagnostics_;
+  BlockDecoder decoder_;
+  WorkBehind<TakenBlock> decoding_{[this](TakenBlock& taken) { decode(taken); }, kDecoding};
 };
-
-// Storages are numbered about when they are first named: see TapeBuilder::new_storage.
-bool subjects_in_range(std::span<const std::uint8_t> kinds, std::span<const std::uint32_t> subjects,
-                       std::size_t first, std::size_t strings) {
-  constexpr std::uint32_t kOfStorage = kinds_of_which(is_about_storage);
-  constexpr std::uint32_t kOfText = kinds_of_which([](Kind kind) { return kind == Kind::Mark; });
-  const auto count = static_cast<std::uint32_t>(kinds.size());
-  const auto limit = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(first + kStoragesAhead, UINT32_MAX - count));
-  const auto texts = static_cast<std::uint32_t>(std::min<std::size_t>(strings, UINT32_MAX));
-  std::uint32_t bad = 0;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const std::uint32_t subject = subjects[i], kind = kinds[i];
-    bad |= (kOfStorage >> kind) & static_cast<std::uint32_t>(subject >= limit + i);
-    bad |= (kOfText >> kind) & static_cast<std::uint32_t>(subject >= texts);
-  }
-  return (bad & 1) == 0;
-}
-
-bool devices_named(std::span<const std::uint8_t> kinds, std::span<const std::uint8_t> devices) {
-  constexpr std::uint32_t kOfDevice = kinds_of_which(needs_device);
-  std::uint32_t bad = 0;
-  for (std::size_t i = 0; i < kinds.size(); ++i)
-    bad |= (kOfDevice >> kinds[i]) & static_cast<std::uint32_t>(devices[i] == DeviceId::kNone);
-  return (bad & 1) == 0;
-}
-
-bool FileReader::pairs_in_range(std::size_t first) const {
-  const auto kinds = events_.kinds().subspan(first);
-  return subjects_in_range(kinds, events_.subjects().subspan(first), first,
-                           tables_.strings.size()) &&
-         devices_named(kinds, events_.devices().subspan(first));
-}
 
 }  // namespace
 
