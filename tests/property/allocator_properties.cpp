@@ -6,6 +6,7 @@
 
 #include "tests/property/properties.h"
 #include "tests/property/slow_allocator.h"
+#include "tests/support/numbers.h"
 #include "tidemark/engine/allocator/caching_allocator.h"
 #include "tidemark/engine/base/error.h"
 #include "tidemark/engine/replay/block_accounting.h"
@@ -14,7 +15,6 @@
 namespace tidemark::test {
 namespace {
 
-constexpr std::int64_t kMiB = AllocatorSettings::kMiB;
 constexpr int kRequests = 40;
 
 constexpr std::array<const char*, 7> kSettings = {

@@ -9,7 +9,7 @@
 namespace tidemark::test {
 namespace {
 
-constexpr std::array<std::int64_t, 7> kSizes = {0, 1, 5, -1, -700, INT64_MIN, INT64_MAX};
+constexpr std::array<std::int64_t, 7> kOddSizes = {0, 1, 5, -1, -700, INT64_MIN, INT64_MAX};
 // Storages of the breaches at the end; no spoiled row names them.
 constexpr std::uint32_t kFirstOfBreaches = 1000;
 constexpr std::uint32_t kFarAhead = 100'000;
@@ -36,7 +36,7 @@ class Spoiler {
     const Tables& tables = builder_.tables();
     switch (random_.below(10)) {
       case 0: row.time_ns = static_cast<std::int64_t>(random_.below(UINT64_MAX)); break;
-      case 1: row.bytes = random_.pick(kSizes); break;
+      case 1: row.bytes = random_.pick(kOddSizes); break;
       case 2: row.subject = any_number(); break;
       case 3: row.scope = any<ScopeId>(tables.scopes()); break;
       case 4: row.stack = any<StackId>(tables.stacks()); break;

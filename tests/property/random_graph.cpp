@@ -6,7 +6,7 @@
 namespace tidemark::test {
 namespace {
 
-struct Writer {
+struct GraphWriter {
   Random& random;
   GraphBuilder builder;
   std::vector<NodeId> nodes;
@@ -78,7 +78,7 @@ struct Writer {
 }  // namespace
 
 Graph random_graph(Random& random, std::size_t most_nodes) {
-  Writer writer{random, {}, {}, {}};
+  GraphWriter writer{random, {}, {}, {}};
   Dimensions& dimensions = writer.builder.dimensions();
   dimensions[dimensions.number_of("batch")] = {.name = "batch", .hint = 8, .lower = 1, .upper = {}};
   for (std::uint64_t i = random.below(4); i > 0; --i) writer.add(NodeKind::Input);

@@ -3,12 +3,9 @@
 
 #include <algorithm>
 
+#include "tests/support/numbers.h"
+
 namespace tidemark::test {
-namespace {
-
-constexpr std::int64_t kMiB = AllocatorSettings::kMiB;
-
-}  // namespace
 
 // Steps of a 512th of a MiB, or so many between one power of two and the next.
 std::int64_t SlowAllocator::round(std::int64_t bytes) const {

@@ -3,14 +3,22 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/support/numbers.h"
+
 namespace tidemark {
 namespace {
 
-constexpr std::int64_t kMiB = 1 << 20;
+using test::kMiB;
 
-// Segments of a training run on an H200 (video_3d) lay so: the first, small ones in chunks that go
-// down, four large ones above them, in 414 MiB below the first chunk, and all later ones further
-// down.
+// Segments of a training run on an H200 (speech_ctc) lie so: the first, small ones in chunks that
+// go down, a large one 414 MiB below the first chunk, 64 MiB that the driver took, and what fits
+// above.
 TEST(AddressSpace, LargeSegmentsFindTheRoomBelowTheFirstChunk) {
   AddressSpace space;
   const std::int64_t first = space.take(2 * kMiB);
@@ -19,12 +27,69 @@ TEST(AddressSpace, LargeSegmentsFindTheRoomBelowTheFirstChunk) {
   const std::int64_t second = space.take(20 * kMiB), third = space.take(20 * kMiB);
   EXPECT_LT(second, first);
   EXPECT_EQ(third, second - 32 * kMiB);
-  const std::int64_t large = space.take(70 * kMiB);
+  const std::int64_t large = space.take(250 * kMiB);
   EXPECT_EQ(large, first - 414 * kMiB);
-  EXPECT_EQ(space.take(70 * kMiB), large + 70 * kMiB);
-  EXPECT_EQ(space.take(98 * kMiB), large + 140 * kMiB);
-  EXPECT_EQ(space.take(172 * kMiB), large + 238 * kMiB);
+  EXPECT_EQ(space.take(64 * kMiB), large + (250 + 64) * kMiB);
   EXPECT_LT(space.take(98 * kMiB), third);  // the room is full
+}
+
+struct RecordedRun {
+  std::string name;
+  std::vector<std::string> words;
+};
+
+std::vector<RecordedRun> recorded_runs() {
+  std::ifstream file(TIDEMARK_TEST_DATA "/segments/h200-torch2.11.txt");
+  std::vector<RecordedRun> runs;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with('#')) continue;
+    std::istringstream parts(line);
+    RecordedRun& run = runs.emplace_back();
+    parts >> run.name;
+    for (std::string word; parts >> word;) run.words.push_back(word);
+  }
+  return runs;
+}
+
+// Of all pairs of segments that live together, how many per cent lie the other way round.
+double turned_percent(const RecordedRun& run) {
+  struct Segment {
+    std::int64_t ours, bytes;
+  };
+  AddressSpace space;
+  std::map<std::int64_t, Segment> alive;  // by the real place
+  double pairs = 0, turned = 0;
+  for (const std::string& word : run.words) {
+    if (word[0] == '-') {
+      const auto gone = alive.find(std::stoll(word.substr(1)));
+      space.give_back(gone->second.ours, gone->second.bytes);
+      alive.erase(gone);
+      continue;
+    }
+    const std::int64_t bytes = std::stoll(word.substr(1)) * 2 * kMiB;
+    const std::int64_t real = std::stoll(word.substr(word.find('@') + 1));
+    const std::int64_t ours = space.take(bytes);
+    for (const auto& [place, other] : alive) turned += (place < real) != (other.ours < ours);
+    pairs += static_cast<double>(alive.size());
+    alive[real] = {ours, bytes};
+  }
+  return 100 * turned / std::max(pairs, 1.0);
+}
+
+// By chance it would be half of all pairs. Without the 64 MiB of the driver's it is 5.6 % in
+// speech_ctc, which then was 2.2 MiB off at boundaries, and 3.7 % in conformer_autocast.
+TEST(AddressSpace, SegmentsLieAsOnARealGpu) {
+  const std::vector<RecordedRun> runs = recorded_runs();
+  ASSERT_EQ(runs.size(), 47u);
+  double sum = 0;
+  for (const RecordedRun& run : runs) {
+    const double turned = turned_percent(run);
+    sum += turned;
+    EXPECT_LT(turned, 30) << run.name;
+    if (run.name == "speech_ctc" || run.name == "conformer_autocast")
+      EXPECT_LT(turned, 3) << run.name;
+  }
+  EXPECT_LT(sum / static_cast<double>(runs.size()), 5.5);
 }
 
 TEST(AddressSpace, WhatIsGivenBackServesAgain) {

@@ -3,13 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/numbers.h"
 #include "tidemark/engine/allocator/block_size.h"
 #include "tidemark/engine/base/error.h"
 
 namespace tidemark {
 namespace {
 
-constexpr std::int64_t kMiB = AllocatorSettings::kMiB;
+using test::kMiB;
 
 std::string problem_with(const std::string& text) {
   try {

@@ -1,12 +1,14 @@
 // The caching allocator's rules, one by one, on numbers that can be followed by hand.
 #include <gtest/gtest.h>
 
+#include "tests/support/numbers.h"
+
 #include "tidemark/engine/allocator/caching_allocator.h"
 
 namespace tidemark {
 namespace {
 
-constexpr std::int64_t kMiB = AllocatorSettings::kMiB;
+using test::kMiB;
 
 CachingAllocator allocator_with(const std::string& settings,
                                 std::int64_t device = AllocatorSettings::kUnlimited) {

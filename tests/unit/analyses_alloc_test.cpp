@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/numbers.h"
+#include "tests/support/written_tape.h"
 #include "tidemark/engine/analyses/peak.h"
 #include "tidemark/engine/base/error.h"
 #include "tidemark/engine/reports/json.h"
@@ -12,7 +14,7 @@
 namespace tidemark {
 namespace {
 
-constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+using test::kMiB;
 const TextStyle kWide = {.width = 200};
 
 // Batches that grow: each segment is too small for the next one, unless segments can grow.
@@ -20,7 +22,7 @@ const char* const kGrowing =
     "device cuda:0\nstep\nalloc a 30MiB\nfree a\nstep\nalloc b 40MiB\nfree b\nstep\nalloc c "
     "50MiB\n";
 
-Tape tape_of(const std::string& lines) { return read_tape_text("tape 1\n" + lines); }
+using test::written_tape;
 
 const SettingOutcome& outcome_of(const AllocAnswer& answer, const std::string& settings) {
   for (const SettingOutcome& one : answer.devices.at(0).outcomes)
@@ -30,7 +32,7 @@ const SettingOutcome& outcome_of(const AllocAnswer& answer, const std::string& s
 
 // 30 + 40 + 50 MiB; with segments that grow three pages of 20 MiB.
 TEST(Alloc, ComparesTheUsefulSettingsAndNamesTheBest) {
-  const AllocAnswer answer = find_alloc(tape_of(kGrowing));
+  const AllocAnswer answer = find_alloc(written_tape(kGrowing));
   ASSERT_EQ(answer.devices.size(), 1U);
   EXPECT_EQ(answer.devices[0].outcomes.size(), 7U);
   EXPECT_EQ(outcome_of(answer, "").peak.reserved_peak_bytes, 120 * kMiB);
@@ -46,7 +48,7 @@ TEST(Alloc, ComparesTheUsefulSettingsAndNamesTheBest) {
 }
 
 TEST(Alloc, SaysWhereNothingIsGained) {
-  const AllocAnswer answer = find_alloc(tape_of("device cuda:0\nalloc a 30MiB\n"));
+  const AllocAnswer answer = find_alloc(written_tape("device cuda:0\nalloc a 30MiB\n"));
   EXPECT_EQ(answer.devices[0].best, "");
   EXPECT_NE(text_report(answer).find("None is worth setting"), std::string::npos);
 }
@@ -93,7 +95,7 @@ TEST(Alloc, ThePeakByBlocksFollowsPools) {
 // next 50 the cache must be emptied.
 TEST(Alloc, CountsRetriesOnTheGpuOfTheRun) {
   const std::string gpu = "meta gpu.memory_bytes " + std::to_string(743 * kMiB) + "\n";
-  const AllocAnswer answer = find_alloc(tape_of(gpu + kGrowing));
+  const AllocAnswer answer = find_alloc(written_tape(gpu + kGrowing));
   EXPECT_EQ(answer.room_bytes, 100 * kMiB);
   EXPECT_EQ(outcome_of(answer, "").retries, 1);
   EXPECT_EQ(outcome_of(answer, "").failures, 0);
@@ -101,14 +103,15 @@ TEST(Alloc, CountsRetriesOnTheGpuOfTheRun) {
   EXPECT_EQ(outcome_of(answer, "expandable_segments:True").retries, 0);
   AllocOptions smaller;
   smaller.memory_bytes = (643 + 45) * kMiB;
-  EXPECT_EQ(outcome_of(find_alloc(tape_of(kGrowing), smaller), "").failures, 1);
+  EXPECT_EQ(outcome_of(find_alloc(written_tape(kGrowing), smaller), "").failures, 1);
 }
 
 TEST(Alloc, TheRunsOwnSettingComesFirst) {
   AllocOptions options;
   options.settings = {"max_split_size_mb:128"};
   const AllocAnswer answer = find_alloc(
-      tape_of(std::string("meta run.allocator_settings expandable_segments:True\n") + kGrowing),
+      written_tape(std::string("meta run.allocator_settings expandable_segments:True\n") +
+                   kGrowing),
       options);
   ASSERT_EQ(answer.devices[0].outcomes.size(), 2U);
   EXPECT_EQ(answer.devices[0].outcomes[0].settings, "expandable_segments:True");
@@ -118,17 +121,17 @@ TEST(Alloc, TheRunsOwnSettingComesFirst) {
 TEST(Alloc, RefusesSettingsThatCannotBeRead) {
   AllocOptions options;
   options.settings = {"expandable"};
-  EXPECT_THROW(find_alloc(tape_of(kGrowing), options), Error);
+  EXPECT_THROW(find_alloc(written_tape(kGrowing), options), Error);
 }
 
 TEST(Alloc, StreamsHaveTheirOwnBlocks) {
   const AllocAnswer answer = find_alloc(
-      tape_of("device cuda:0\nalloc a 30MiB stream=0\nfree a\nalloc b 30MiB stream=7\n"));
+      written_tape("device cuda:0\nalloc a 30MiB stream=0\nfree a\nalloc b 30MiB stream=7\n"));
   EXPECT_EQ(outcome_of(answer, "").peak.reserved_peak_bytes, 60 * kMiB);
 }
 
 TEST(Alloc, OtherDevicesHaveNoSuchAllocator) {
-  EXPECT_TRUE(find_alloc(tape_of("device cpu\nalloc a 30MiB\n")).devices.empty());
+  EXPECT_TRUE(find_alloc(written_tape("device cpu\nalloc a 30MiB\n")).devices.empty());
 }
 
 // A block of 20 MiB serves 19.5: the storage is charged all of it.
@@ -136,7 +139,7 @@ TEST(PeakOfBlocks, ChargesWhatTheAllocatorHandsOut) {
   PeakOptions options;
   options.allocator_settings = "";
   const PeakAnswer peak = find_peak(
-      tape_of("device cuda:0\nalloc a 5MiB\nfree a\nalloc b 20447232 Gradient\n"), options);
+      written_tape("device cuda:0\nalloc a 5MiB\nfree a\nalloc b 20447232 Gradient\n"), options);
   ASSERT_EQ(peak.devices.size(), 1U);
   EXPECT_EQ(peak.devices[0].allocated_bytes, 20 * kMiB);
   EXPECT_EQ(peak.devices[0].largest[0].allocated_bytes, 20 * kMiB);
@@ -152,7 +155,7 @@ TEST(PeakOfBlocks, AResizeIsANewBlock) {
   PeakOptions options;
   options.allocator_settings = "";
   const PeakAnswer peak =
-      find_peak(tape_of("device cuda:0\nalloc a 30MiB\nresize a 40MiB\n"), options);
+      find_peak(written_tape("device cuda:0\nalloc a 30MiB\nresize a 40MiB\n"), options);
   EXPECT_EQ(peak.devices[0].allocated_bytes, 40 * kMiB);
   EXPECT_EQ(peak.devices[0].allocator->reserved_peak_bytes, 70 * kMiB);
 }

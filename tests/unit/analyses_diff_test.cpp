@@ -3,13 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/written_tape.h"
 #include "tidemark/engine/base/error.h"
 #include "tidemark/engine/tape/text_reader.h"
 
 namespace tidemark {
 namespace {
 
-Tape tape_of(const std::string& lines) { return read_tape_text("tape 1\ndevice cpu\n" + lines); }
+using test::cpu_tape;
 
 void expect_is(const Difference& found, const std::string& name, std::int64_t before,
                std::int64_t after) {
@@ -19,7 +20,7 @@ void expect_is(const Difference& found, const std::string& name, std::int64_t be
 }
 
 TEST(Diff, TheSameTapeTwiceIsTheSame) {
-  const Tape tape = tape_of("alloc w 5 Parameter op=aten::empty\nbegin m\nalloc x 3\nend m\n");
+  const Tape tape = cpu_tape("alloc w 5 Parameter op=aten::empty\nbegin m\nalloc x 3\nend m\n");
   const auto answer = find_diff(tape, tape);
   EXPECT_TRUE(answer.same);
   expect_is(answer.devices.at(0).peak, "peak", 8, 8);
@@ -30,11 +31,11 @@ TEST(Diff, TheSameTapeTwiceIsTheSame) {
 
 TEST(Diff, NamesWhatGrewByCategoryScopeAndOperator) {
   const auto answer =
-      find_diff(tape_of("alloc w 10 Parameter op=aten::empty\n"
-                        "begin a\nalloc x 5 Activation op=aten::mm\nend a\nbegin b\nend b\n"),
-                tape_of("alloc w 10 Parameter op=aten::empty\n"
-                        "begin a\nalloc x 9 Activation op=aten::mm\nend a\n"
-                        "begin b\nalloc y 100 Temporary\nend b\n"));
+      find_diff(cpu_tape("alloc w 10 Parameter op=aten::empty\n"
+                         "begin a\nalloc x 5 Activation op=aten::mm\nend a\nbegin b\nend b\n"),
+                cpu_tape("alloc w 10 Parameter op=aten::empty\n"
+                         "begin a\nalloc x 9 Activation op=aten::mm\nend a\n"
+                         "begin b\nalloc y 100 Temporary\nend b\n"));
   EXPECT_FALSE(answer.same);
   const DeviceDiff& diff = answer.devices.at(0);
   expect_is(diff.peak, "peak", 15, 119);
@@ -52,22 +53,22 @@ TEST(Diff, NamesWhatGrewByCategoryScopeAndOperator) {
 
 TEST(Diff, AScopesPeakIsTheHighestOfItsPhases) {
   const auto answer =
-      find_diff(tape_of("begin m phase=forward\nalloc a 9\nend m phase=forward\nfree a\n"
-                        "begin m phase=backward\nalloc b 4\nend m phase=backward\n"),
-                tape_of("begin m phase=forward\nalloc a 2\nend m phase=forward\n"));
+      find_diff(cpu_tape("begin m phase=forward\nalloc a 9\nend m phase=forward\nfree a\n"
+                         "begin m phase=backward\nalloc b 4\nend m phase=backward\n"),
+                cpu_tape("begin m phase=forward\nalloc a 2\nend m phase=forward\n"));
   expect_is(answer.devices.at(0).scopes.at(0), "m", 9, 2);
 }
 
 TEST(Diff, EqualTotalsOfOtherStuffAreNotTheSame) {
-  EXPECT_FALSE(find_diff(tape_of("alloc a 5 Parameter\n"), tape_of("alloc a 5 Gradient\n")).same);
-  EXPECT_FALSE(find_diff(tape_of("alloc a 5 op=x\n"), tape_of("alloc a 5 op=y\n")).same);
-  EXPECT_FALSE(find_diff(tape_of("alloc a 5\nfree a\nbegin m\nalloc b 1\nend m\n"),
-                         tape_of("alloc a 5\nfree a\nbegin m\nalloc b 2\nend m\n"))
+  EXPECT_FALSE(find_diff(cpu_tape("alloc a 5 Parameter\n"), cpu_tape("alloc a 5 Gradient\n")).same);
+  EXPECT_FALSE(find_diff(cpu_tape("alloc a 5 op=x\n"), cpu_tape("alloc a 5 op=y\n")).same);
+  EXPECT_FALSE(find_diff(cpu_tape("alloc a 5\nfree a\nbegin m\nalloc b 1\nend m\n"),
+                         cpu_tape("alloc a 5\nfree a\nbegin m\nalloc b 2\nend m\n"))
                    .same);
 }
 
 TEST(Diff, DevicesOfEitherTapeAreCompared) {
-  const Tape before = tape_of("alloc a 5\n");
+  const Tape before = cpu_tape("alloc a 5\n");
   const Tape after = read_tape_text("tape 1\ndevice gpu\nalloc b 6\n");
   const auto answer = find_diff(before, after);
   ASSERT_EQ(answer.devices.size(), 2u);
@@ -83,8 +84,8 @@ TEST(Diff, DevicesOfEitherTapeAreCompared) {
 }
 
 TEST(Diff, AStepMustBeInBothTapes) {
-  const Tape two = tape_of("step\nalloc a 5\nstep\nalloc b 1\n");
-  const Tape one = tape_of("step\nalloc a 7\n");
+  const Tape two = cpu_tape("step\nalloc a 5\nstep\nalloc b 1\n");
+  const Tape one = cpu_tape("step\nalloc a 7\n");
   DiffOptions options;
   options.step = 1;
   expect_is(find_diff(two, one, options).devices.at(0).peak, "peak", 5, 7);
@@ -95,13 +96,14 @@ TEST(Diff, AStepMustBeInBothTapes) {
 TEST(Diff, TopLimitsTheListsButNotTheVerdict) {
   DiffOptions options;
   options.top = 0;
-  const auto answer = find_diff(tape_of("alloc a 5 op=x\n"), tape_of("alloc a 5 op=y\n"), options);
+  const auto answer =
+      find_diff(cpu_tape("alloc a 5 op=x\n"), cpu_tape("alloc a 5 op=y\n"), options);
   EXPECT_FALSE(answer.same);
   EXPECT_TRUE(answer.devices.at(0).ops.empty());
 }
 
 TEST(Diff, DiagnosticsSayWhichTapeTheyAreOf) {
-  const auto answer = find_diff(tape_of("alloc a 5\n"), tape_of("alloc a 5\nfree a\nfree a\n"));
+  const auto answer = find_diff(cpu_tape("alloc a 5\n"), cpu_tape("alloc a 5\nfree a\nfree a\n"));
   EXPECT_TRUE(answer.same);
   ASSERT_TRUE(answer.diagnostics.find("double-free"));
   EXPECT_EQ(answer.diagnostics.find("double-free")->where, "second tape, event 2");

@@ -5,14 +5,14 @@
 
 #include <algorithm>
 
+#include "tests/support/written_tape.h"
 #include "tidemark/engine/base/error.h"
 #include "tidemark/engine/tape/builder.h"
-#include "tidemark/engine/tape/text_reader.h"
 
 namespace tidemark {
 namespace {
 
-Tape tape_of(const std::string& lines) { return read_tape_text("tape 1\ndevice cpu\n" + lines); }
+using test::cpu_tape;
 
 // Steps 1 to `steps`; each allocates one storage of 10 bytes at one place and forgets it.
 std::string leaking_steps(int steps) {
@@ -24,7 +24,7 @@ std::string leaking_steps(int steps) {
 }
 
 TEST(Leaks, WhatIsLeftBehindInFinishedStepsAfterTheFirstIsALeak) {
-  const auto answer = find_leaks(tape_of("alloc w 100 Parameter\n" + leaking_steps(5)));
+  const auto answer = find_leaks(cpu_tape("alloc w 100 Parameter\n" + leaking_steps(5)));
   EXPECT_TRUE(answer.enough_steps);
   EXPECT_EQ(answer.finished_steps, 4);
   ASSERT_EQ(answer.sites.size(), 1u);
@@ -44,7 +44,7 @@ TEST(Leaks, WhatIsLeftBehindInFinishedStepsAfterTheFirstIsALeak) {
 }
 
 TEST(Leaks, TheLevelAtEachStepsEndIsListed) {
-  const auto answer = find_leaks(tape_of("alloc w 100\n" + leaking_steps(3)));
+  const auto answer = find_leaks(cpu_tape("alloc w 100\n" + leaking_steps(3)));
   ASSERT_EQ(answer.levels.size(), 3u);  // the set-up, and the two steps that have ended
   EXPECT_EQ(answer.levels[0].step, 0);
   EXPECT_EQ(answer.levels[0].allocated_bytes, 100);
@@ -55,25 +55,26 @@ TEST(Leaks, TheLevelAtEachStepsEndIsListed) {
 
 TEST(Leaks, OptimizerStateOfTheFirstStepIsNoLeak) {
   const auto answer = find_leaks(
-      tape_of("step\nalloc m 50 OptimizerState\nalloc v 50 OptimizerState\nstep\nstep\nstep\n"));
+      cpu_tape("step\nalloc m 50 OptimizerState\nalloc v 50 OptimizerState\nstep\nstep\nstep\n"));
   EXPECT_TRUE(answer.enough_steps);
   EXPECT_TRUE(answer.sites.empty());
   EXPECT_EQ(answer.leaked_bytes, 0);
 }
 
 TEST(Leaks, OneStepAloneIsNoGrowth) {
-  EXPECT_TRUE(find_leaks(tape_of("step\nstep\nalloc cache 9\nalloc more 9\nstep\nstep\nstep\n"))
+  EXPECT_TRUE(find_leaks(cpu_tape("step\nstep\nalloc cache 9\nalloc more 9\nstep\nstep\nstep\n"))
                   .sites.empty());
 }
 
 TEST(Leaks, WhatDiesInALaterStepIsNoLeak) {
-  const Tape tape = tape_of("step\nstep\nalloc a 9\nstep\nfree a\nalloc b 9\nstep\nfree b\nstep\n");
+  const Tape tape =
+      cpu_tape("step\nstep\nalloc a 9\nstep\nfree a\nalloc b 9\nstep\nfree b\nstep\n");
   EXPECT_TRUE(find_leaks(tape).sites.empty());
 }
 
 TEST(Leaks, FewStepsCannotShowGrowth) {
   for (int steps : {0, 1, 2, 3}) {
-    const auto answer = find_leaks(tape_of(leaking_steps(steps)));
+    const auto answer = find_leaks(cpu_tape(leaking_steps(steps)));
     EXPECT_FALSE(answer.enough_steps);
     EXPECT_TRUE(answer.sites.empty());
     EXPECT_EQ(answer.finished_steps, std::max(0, steps - 1));
@@ -82,9 +83,9 @@ TEST(Leaks, FewStepsCannotShowGrowth) {
 
 TEST(Leaks, SitesAreOneWhateverTheSignatureAndTheCaller) {
   const auto answer =
-      find_leaks(tape_of("stack outer main.py 1\nstack inner log.py 7 under=outer\nstep\n"
-                         "step\nalloc a 8 op=aten::cat sig=[2] at=inner\n"
-                         "step\nalloc b 8 op=aten::cat sig=[3] at=log.py:7\nstep\n"));
+      find_leaks(cpu_tape("stack outer main.py 1\nstack inner log.py 7 under=outer\nstep\n"
+                          "step\nalloc a 8 op=aten::cat sig=[2] at=inner\n"
+                          "step\nalloc b 8 op=aten::cat sig=[3] at=log.py:7\nstep\n"));
   ASSERT_EQ(answer.sites.size(), 1u);
   EXPECT_EQ(answer.sites[0].count, 2);
 }
@@ -96,14 +97,14 @@ TEST(Leaks, TheMostBytesComeFirstAndAllAreCounted) {
              " 100 op=large\n";
   LeaksOptions options;
   options.top = 1;
-  const auto answer = find_leaks(tape_of(lines), options);  // steps 2 and 3 have ended
+  const auto answer = find_leaks(cpu_tape(lines), options);  // steps 2 and 3 have ended
   ASSERT_EQ(answer.sites.size(), 1u);
   EXPECT_EQ(answer.sites[0].op, "large");
   EXPECT_EQ(answer.leaked_bytes, 202);
 }
 
 TEST(Leaks, ADeviceCanBeChosenAndAnUnknownOneIsRefused) {
-  const Tape tape = tape_of(leaking_steps(5) + "device gpu\nalloc x 1\n");
+  const Tape tape = cpu_tape(leaking_steps(5) + "device gpu\nalloc x 1\n");
   LeaksOptions options;
   options.device = "gpu";
   EXPECT_TRUE(find_leaks(tape, options).sites.empty());

@@ -3,14 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/written_tape.h"
 #include "tidemark/engine/base/error.h"
 #include "tidemark/engine/tape/builder.h"
-#include "tidemark/engine/tape/text_reader.h"
 
 namespace tidemark {
 namespace {
 
-Tape tape_of(const std::string& lines) { return read_tape_text("tape 1\ndevice cpu\n" + lines); }
+using test::cpu_tape;
 
 const LifetimeGroup* group(const LifetimesAnswer& answer, Category category, LifeSpan span) {
   for (const LifetimeGroup& one : answer.groups)
@@ -20,11 +20,11 @@ const LifetimeGroup* group(const LifetimesAnswer& answer, Category category, Lif
 
 TEST(Lifetimes, ALifeReachesAsFarAsItsDeath) {
   const auto answer = find_lifetimes(
-      tape_of("alloc w 100 Parameter\n"                             // never freed
-              "step\nphase forward\nalloc t 5 Temporary\nfree t\n"  // within the forward
-              "alloc x 7 Activation\nalloc k 9 Other\n"
-              "phase backward\nfree x\n"  // kept for the backward
-              "step\nfree k\n"));         // into the next step
+      cpu_tape("alloc w 100 Parameter\n"                             // never freed
+               "step\nphase forward\nalloc t 5 Temporary\nfree t\n"  // within the forward
+               "alloc x 7 Activation\nalloc k 9 Other\n"
+               "phase backward\nfree x\n"  // kept for the backward
+               "step\nfree k\n"));         // into the next step
   EXPECT_EQ(answer.storages, 4);
   ASSERT_EQ(answer.groups.size(), 4u);
   EXPECT_TRUE(group(answer, Category::Parameter, LifeSpan::ToTheEnd));
@@ -36,22 +36,22 @@ TEST(Lifetimes, ALifeReachesAsFarAsItsDeath) {
 
 TEST(Lifetimes, APhaseThatComesAgainIsAnotherPhase) {
   const auto answer = find_lifetimes(
-      tape_of("step\nphase forward\nalloc x 7 Activation\nphase backward\n"
-              "phase forward\nfree x\n"));  // two small batches before one optimizer step
+      cpu_tape("step\nphase forward\nalloc x 7 Activation\nphase backward\n"
+               "phase forward\nfree x\n"));  // two small batches before one optimizer step
   EXPECT_EQ(answer.groups.at(0).span, LifeSpan::WithinStep);
 }
 
 TEST(Lifetimes, RecomputingDoesNotEndTheBackward) {
   const auto answer = find_lifetimes(
-      tape_of("step\nphase backward\nalloc g 7\nphase recompute\nphase backward\nfree g\n"));
+      cpu_tape("step\nphase backward\nalloc g 7\nphase recompute\nphase backward\nfree g\n"));
   EXPECT_EQ(answer.groups.at(0).span, LifeSpan::WithinPhase);
 }
 
 TEST(Lifetimes, GroupsCountBytesAndMeanLength) {
   const auto answer =
-      find_lifetimes(tape_of("alloc a 10 Temporary\nfree a\n"                        // 1 event
-                             "alloc b 30 Activation\nmark x\nrelabel b Temporary\n"  // 5 events
-                             "mark y\nmark z\nfree b\n"));
+      find_lifetimes(cpu_tape("alloc a 10 Temporary\nfree a\n"                        // 1 event
+                              "alloc b 30 Activation\nmark x\nrelabel b Temporary\n"  // 5 events
+                              "mark y\nmark z\nfree b\n"));
   ASSERT_EQ(answer.groups.size(), 1u);  // b is grouped by its last category
   EXPECT_EQ(answer.groups[0].count, 2);
   EXPECT_EQ(answer.groups[0].allocated_bytes, 40);
@@ -63,11 +63,11 @@ TEST(Lifetimes, TheHeaviestHaveMostBytesTimesEvents) {
   LifetimesOptions options;
   options.top = 2;
   const auto answer =
-      find_lifetimes(tape_of("@10 alloc small 10 op=aten::a\n"  // event 0, lives 6 events: 60
-                             "@20 alloc big 25 op=aten::b\n"    // event 1, lives 1 event: 25
-                             "@30 free big op=aten::c\n"
-                             "alloc mid 20\nmark x\nfree mid\n"  // lives 2 events: 40
-                             "@90 mark end\n"),
+      find_lifetimes(cpu_tape("@10 alloc small 10 op=aten::a\n"  // event 0, lives 6 events: 60
+                              "@20 alloc big 25 op=aten::b\n"    // event 1, lives 1 event: 25
+                              "@30 free big op=aten::c\n"
+                              "alloc mid 20\nmark x\nfree mid\n"  // lives 2 events: 40
+                              "@90 mark end\n"),
                      options);
   ASSERT_EQ(answer.heaviest.size(), 2u);
   EXPECT_EQ(answer.heaviest[0].storage.born.op, "aten::a");
@@ -77,7 +77,7 @@ TEST(Lifetimes, TheHeaviestHaveMostBytesTimesEvents) {
   EXPECT_EQ(answer.heaviest[1].storage.requested_bytes, 20);
   options.top = 3;
   const auto all = find_lifetimes(
-      tape_of("@20 alloc big 25 op=aten::b\n@30 free big op=aten::c phase=backward\n"), options);
+      cpu_tape("@20 alloc big 25 op=aten::b\n@30 free big op=aten::c phase=backward\n"), options);
   ASSERT_TRUE(all.heaviest.at(0).died);
   EXPECT_EQ(all.heaviest[0].died->op, "aten::c");
   EXPECT_EQ(all.heaviest[0].died->event, 1);
@@ -87,8 +87,8 @@ TEST(Lifetimes, TheHeaviestHaveMostBytesTimesEvents) {
 
 TEST(Lifetimes, AStorageIsShownAtItsLargest) {
   const auto answer =
-      find_lifetimes(tape_of("alloc a 5 Activation\nresize a 50\nrelabel a Gradient\nresize a 2\n"
-                             "relabel a Other\nfree a\n"));
+      find_lifetimes(cpu_tape("alloc a 5 Activation\nresize a 50\nrelabel a Gradient\nresize a 2\n"
+                              "relabel a Other\nfree a\n"));
   EXPECT_EQ(answer.heaviest.at(0).storage.requested_bytes, 50);
   EXPECT_EQ(answer.heaviest[0].storage.category, Category::Gradient);
   EXPECT_EQ(answer.groups.at(0).category, Category::Other);
@@ -97,7 +97,7 @@ TEST(Lifetimes, AStorageIsShownAtItsLargest) {
 
 TEST(Lifetimes, AStepSelectsWhatIsBornInItAndADeviceWhatLivesThere) {
   const Tape tape =
-      tape_of("alloc a 1\nstep\nalloc b 2\ndevice gpu\nalloc c 4\nstep\nfree b\nalloc d 8\n");
+      cpu_tape("alloc a 1\nstep\nalloc b 2\ndevice gpu\nalloc c 4\nstep\nfree b\nalloc d 8\n");
   LifetimesOptions options;
   options.step = 1;
   EXPECT_EQ(find_lifetimes(tape, options).storages, 2);
@@ -111,7 +111,7 @@ TEST(Lifetimes, AStepSelectsWhatIsBornInItAndADeviceWhatLivesThere) {
 
 TEST(Lifetimes, AReusedNumberIsAnotherLife) {
   const auto answer =
-      find_lifetimes(tape_of("alloc a 3\nfree a\nalloc a 4\nalloc a 5\nfree a\nfree a\n"));
+      find_lifetimes(cpu_tape("alloc a 3\nfree a\nalloc a 4\nalloc a 5\nfree a\nfree a\n"));
   EXPECT_EQ(answer.storages, 3);
   EXPECT_EQ(answer.diagnostics.find("alloc-twice")->count, 1);
   EXPECT_EQ(answer.diagnostics.find("double-free")->count, 1);
@@ -132,7 +132,7 @@ TEST(Lifetimes, CanBeAskedWhileTheRunGoesOnAndAgain) {
 }
 
 TEST(Lifetimes, TimeThatRunsBackIsNoLength) {
-  EXPECT_EQ(find_lifetimes(tape_of("@50 alloc a 1\n@10 free a\n")).heaviest.at(0).time_ns, 0);
+  EXPECT_EQ(find_lifetimes(cpu_tape("@50 alloc a 1\n@10 free a\n")).heaviest.at(0).time_ns, 0);
 }
 
 }  // namespace

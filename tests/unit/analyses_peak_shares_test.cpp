@@ -1,15 +1,16 @@
 // Who has how much of a peak: sites of like storages, source lines, subtrees of modules.
 #include <gtest/gtest.h>
 
+#include "tests/support/written_tape.h"
+
 #include "tidemark/engine/analyses/peak.h"
 #include "tidemark/engine/tape/builder.h"
-#include "tidemark/engine/tape/text_reader.h"
 
 namespace tidemark {
 namespace {
 
 DevicePeak peak_of(const std::string& text, PeakOptions options = {}) {
-  return find_peak(read_tape_text("tape 1\ndevice cpu\n" + text), options).devices.at(0);
+  return find_peak(test::cpu_tape(text), options).devices.at(0);
 }
 
 TEST(PeakShares, LikeStoragesAreOneSite) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <random>
 
+#include "tests/support/written_tape.h"
 #include "tidemark/engine/base/error.h"
 #include "tidemark/engine/tape/builder.h"
 #include "tidemark/engine/tape/text_reader.h"
@@ -13,7 +14,7 @@
 namespace tidemark {
 namespace {
 
-Tape tape_of(const std::string& lines) { return read_tape_text("tape 1\ndevice cpu\n" + lines); }
+using test::cpu_tape;
 
 std::int64_t in(const DevicePeak& peak, Category category) {
   return peak.categories[static_cast<std::size_t>(category)];
@@ -21,12 +22,12 @@ std::int64_t in(const DevicePeak& peak, Category category) {
 
 TEST(Peak, NamesTheBytesTheMomentAndTheCategories) {
   const PeakAnswer answer =
-      find_peak(tape_of("alloc w 100 Parameter\n"                                 // event 0: 100
-                        "step\n"                                                  // event 1
-                        "phase forward\n"                                         // event 2
-                        "begin net.fc\n"                                          // event 3
-                        "@70 alloc x 30 Activation op=aten::mm at=train.py:12\n"  // event 4: 130
-                        "free x\n"));
+      find_peak(cpu_tape("alloc w 100 Parameter\n"                                 // event 0: 100
+                         "step\n"                                                  // event 1
+                         "phase forward\n"                                         // event 2
+                         "begin net.fc\n"                                          // event 3
+                         "@70 alloc x 30 Activation op=aten::mm at=train.py:12\n"  // event 4: 130
+                         "free x\n"));
   ASSERT_EQ(answer.devices.size(), 1u);
   const DevicePeak& peak = answer.devices[0];
   EXPECT_EQ(peak.device, "cpu");
@@ -53,14 +54,14 @@ TEST(Peak, TellsAllocatedFromRequestedBytes) {
 
 TEST(Peak, GivesEachStorageToTheScopeThatLabelledItElseToThatOfItsBirth) {
   const auto answer =
-      find_peak(tape_of("alloc w 100\n"
-                        "relabel w Parameter scope=net.fc\n"
-                        "begin net.fc\n"
-                        "alloc x 30 Activation\n"
-                        "alloc y 7 Activation scope=net.act\n"
-                        "end net.fc\n"
-                        "relabel y Other\n"
-                        "alloc z 50 Input\n"));
+      find_peak(cpu_tape("alloc w 100\n"
+                         "relabel w Parameter scope=net.fc\n"
+                         "begin net.fc\n"
+                         "alloc x 30 Activation\n"
+                         "alloc y 7 Activation scope=net.act\n"
+                         "end net.fc\n"
+                         "relabel y Other\n"
+                         "alloc z 50 Input\n"));
   const std::vector<ScopeShare>& owners = answer.devices.at(0).owners;
   ASSERT_EQ(owners.size(), 3u);
   EXPECT_EQ(owners[0].scope, "net.fc");
@@ -73,7 +74,7 @@ TEST(Peak, GivesEachStorageToTheScopeThatLabelledItElseToThatOfItsBirth) {
 }
 
 TEST(Peak, OfEqualMomentsTheFirstIsThePeak) {
-  const auto answer = find_peak(tape_of("alloc a 10\nfree a\nalloc b 10\n"));
+  const auto answer = find_peak(cpu_tape("alloc a 10\nfree a\nalloc b 10\n"));
   EXPECT_EQ(answer.devices.at(0).at.event, 0);
   EXPECT_EQ(answer.devices.at(0).largest.at(0).storage, 0);
 }
@@ -82,7 +83,7 @@ TEST(Peak, ListsTheLargestFirstAndEqualOnesByNumber) {
   PeakOptions options;
   options.top = 3;
   const auto answer =
-      find_peak(tape_of("alloc a 10\nalloc b 40\nalloc c 10\nalloc d 10\n"), options);
+      find_peak(cpu_tape("alloc a 10\nalloc b 40\nalloc c 10\nalloc d 10\n"), options);
   const DevicePeak& peak = answer.devices.at(0);
   EXPECT_EQ(peak.alive_count, 4);
   ASSERT_EQ(peak.largest.size(), 3u);
@@ -93,8 +94,8 @@ TEST(Peak, ListsTheLargestFirstAndEqualOnesByNumber) {
 
 TEST(Peak, ShowsStoragesAsTheyWereAtThePeak) {
   const auto answer =
-      find_peak(tape_of("alloc a 10 Activation\nalloc b 20 Unknown\n"  // 30: the peak, at event 1
-                        "resize a 4\nrelabel b Gradient\nfree b\nalloc b 5 Temporary\n"));
+      find_peak(cpu_tape("alloc a 10 Activation\nalloc b 20 Unknown\n"  // 30: the peak, at event 1
+                         "resize a 4\nrelabel b Gradient\nfree b\nalloc b 5 Temporary\n"));
   const DevicePeak& peak = answer.devices.at(0);
   EXPECT_EQ(peak.at.event, 1);
   ASSERT_EQ(peak.largest.size(), 2u);
@@ -105,7 +106,7 @@ TEST(Peak, ShowsStoragesAsTheyWereAtThePeak) {
 }
 
 TEST(Peak, AStepIsSearchedAlone) {
-  const Tape tape = tape_of("alloc a 100\nstep\nfree a\nalloc b 60\nstep\nalloc c 10\nfree b\n");
+  const Tape tape = cpu_tape("alloc a 100\nstep\nfree a\nalloc b 60\nstep\nalloc c 10\nfree b\n");
   PeakOptions options;
   options.step = 2;
   const auto second = find_peak(tape, options);  // b and c: 60 + 10
@@ -117,7 +118,7 @@ TEST(Peak, AStepIsSearchedAlone) {
 }
 
 TEST(Peak, AStepMayBeAtItsHighestAsItBegins) {
-  const Tape tape = tape_of("alloc a 100\nalloc b 5\nstep\nfree a\nalloc c 60\n");
+  const Tape tape = cpu_tape("alloc a 100\nalloc b 5\nstep\nfree a\nalloc c 60\n");
   PeakOptions options;
   options.step = 1;
   const DevicePeak peak = find_peak(tape, options).devices.at(0);
@@ -144,7 +145,7 @@ TEST(Peak, EachDeviceHasItsOwnPeakAndEmptyOnesAreLeftOut) {
 }
 
 TEST(Peak, AnUnknownDeviceOrStepIsRefusedWithWhatThereIs) {
-  const Tape tape = tape_of("alloc a 1\ndevice cuda:0\nalloc b 1\nstep\n");
+  const Tape tape = cpu_tape("alloc a 1\ndevice cuda:0\nalloc b 1\nstep\n");
   PeakOptions device;
   device.device = "cuda:7";
   try {
@@ -169,8 +170,8 @@ TEST(Peak, AnUnknownDeviceOrStepIsRefusedWithWhatThereIs) {
 
 TEST(Peak, IrregularTapesGiveDiagnosticsAndAnAnswer) {
   const auto answer = find_peak(
-      tape_of("diagnostic lost warning 3 here \"events lost\"\n"
-              "alloc a 10\nfree a\nfree a\nfree ghost\nresize ghost 5\nalloc a 20\nalloc a 30\n"));
+      cpu_tape("diagnostic lost warning 3 here \"events lost\"\n"
+               "alloc a 10\nfree a\nfree a\nfree ghost\nresize ghost 5\nalloc a 20\nalloc a 30\n"));
   EXPECT_EQ(answer.devices.at(0).allocated_bytes, 30);
   EXPECT_EQ(answer.devices.at(0).alive_count, 1);
   EXPECT_EQ(answer.diagnostics.find("lost")->count, 3);

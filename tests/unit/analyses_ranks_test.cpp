@@ -3,22 +3,22 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/written_tape.h"
 #include "tidemark/engine/reports/json.h"
 #include "tidemark/engine/reports/text.h"
-#include "tidemark/engine/tape/text_reader.h"
 
 namespace tidemark {
 namespace {
 
-Tape tape_of(const std::string& lines) { return read_tape_text("tape 1\n" + lines); }
+using test::written_tape;
 
 RanksComparison two_ranks() {
   RanksComparison ranks;
-  ranks.add("a", tape_of("meta run.rank 4\ndevice cpu\nalloc w 10 Parameter op=aten::empty\n"
-                         "begin m\nalloc x 5 Activation op=aten::mm\nend m\n"));
-  ranks.add("b", tape_of("meta run.rank 5\ndevice cpu\nalloc w 10 Parameter op=aten::empty\n"
-                         "begin m\nalloc x 7 Activation op=aten::mm\nend m\nbegin n\n"
-                         "alloc y 1 Temporary\nend n\n"));
+  ranks.add("a", written_tape("meta run.rank 4\ndevice cpu\nalloc w 10 Parameter op=aten::empty\n"
+                              "begin m\nalloc x 5 Activation op=aten::mm\nend m\n"));
+  ranks.add("b", written_tape("meta run.rank 5\ndevice cpu\nalloc w 10 Parameter op=aten::empty\n"
+                              "begin m\nalloc x 7 Activation op=aten::mm\nend m\nbegin n\n"
+                              "alloc y 1 Temporary\nend n\n"));
   return ranks;
 }
 
@@ -42,7 +42,7 @@ TEST(Ranks, OnlyWhatDiffersIsTold) {
 
 TEST(Ranks, RanksWithoutNumbersAreCounted) {
   RanksComparison ranks;
-  for (const char* name : {"a", "b"}) ranks.add(name, tape_of("device cpu\nalloc w 1\n"));
+  for (const char* name : {"a", "b"}) ranks.add(name, written_tape("device cpu\nalloc w 1\n"));
   const RanksAnswer answer = ranks.answer();
   EXPECT_EQ(answer.ranks[1].rank, 1);
   EXPECT_EQ(answer.worst, 0);

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "tests/support/written_tape.h"
 #include "tidemark/engine/analyses/scope_calls.h"
 #include "tidemark/engine/base/error.h"
 #include "tidemark/engine/tape/builder.h"
@@ -18,7 +19,7 @@
 namespace tidemark {
 namespace {
 
-Tape tape_of(const std::string& lines) { return read_tape_text("tape 1\ndevice cpu\n" + lines); }
+using test::cpu_tape;
 
 const ScopeFacts& scope(const ScopesAnswer& answer, const std::string& path) {
   for (const ScopeFacts& facts : answer.scopes)
@@ -34,10 +35,10 @@ std::vector<std::string> paths(const ScopesAnswer& answer) {
 
 TEST(Scopes, ACallHasBytesBeforeAfterAndAtItsPeak) {
   const auto answer =
-      find_scopes(tape_of("alloc w 10 Parameter\n"                       // event 0
-                          "begin fc phase=forward\n"                     // event 1: 10
-                          "alloc x 5 Activation\nalloc t 3 Temporary\n"  // event 3: 18
-                          "free t\nend fc phase=forward\n"));            // event 5: 15
+      find_scopes(cpu_tape("alloc w 10 Parameter\n"                       // event 0
+                           "begin fc phase=forward\n"                     // event 1: 10
+                           "alloc x 5 Activation\nalloc t 3 Temporary\n"  // event 3: 18
+                           "free t\nend fc phase=forward\n"));            // event 5: 15
   const ScopeCalls& forward = scope(answer, "fc").phases.at(0);
   EXPECT_EQ(forward.phase, Phase::Forward);
   EXPECT_EQ(forward.calls, 1);
@@ -55,14 +56,14 @@ TEST(Scopes, ACallHasBytesBeforeAfterAndAtItsPeak) {
 }
 
 TEST(Scopes, APeakBeforeTheCallIsNotItsOwn) {
-  const auto answer = find_scopes(tape_of("alloc big 100\nfree big\nalloc a 1\nbegin m\nend m\n"));
+  const auto answer = find_scopes(cpu_tape("alloc big 100\nfree big\nalloc a 1\nbegin m\nend m\n"));
   EXPECT_EQ(scope(answer, "m").phases.at(0).devices.at(0).peak, 1);
 }
 
 TEST(Scopes, AParentMayEndBeforeItsChild) {
   const auto answer =
-      find_scopes(tape_of("begin p\nalloc a 5\nbegin p.c\nalloc b 2\nend p\n"  // p: up to 7
-                          "alloc d 20\nfree d\nend p.c\n"));                   // p.c: up to 27
+      find_scopes(cpu_tape("begin p\nalloc a 5\nbegin p.c\nalloc b 2\nend p\n"  // p: up to 7
+                           "alloc d 20\nfree d\nend p.c\n"));                   // p.c: up to 27
   EXPECT_EQ(scope(answer, "p").phases.at(0).devices.at(0).peak, 7);
   EXPECT_EQ(scope(answer, "p.c").phases.at(0).devices.at(0).before, 5);
   EXPECT_EQ(scope(answer, "p.c").phases.at(0).devices.at(0).peak, 27);
@@ -71,10 +72,10 @@ TEST(Scopes, AParentMayEndBeforeItsChild) {
 
 TEST(Scopes, CallsAreSummedByPhaseInTheOrderOfAStep) {
   const auto answer = find_scopes(
-      tape_of("phase backward\nbegin m\nalloc g 4\nend m\n"             // 0 to 4
-              "phase other\nbegin m\nend m\n"                           // 4 to 4
-              "phase forward\nbegin m\nalloc a 3\nend m\n"              // 4 to 7
-              "begin m\nalloc b 9\nfree b\nfree a\nfree g\nend m\n"));  // 7 to 0, up to 16
+      cpu_tape("phase backward\nbegin m\nalloc g 4\nend m\n"             // 0 to 4
+               "phase other\nbegin m\nend m\n"                           // 4 to 4
+               "phase forward\nbegin m\nalloc a 3\nend m\n"              // 4 to 7
+               "begin m\nalloc b 9\nfree b\nfree a\nfree g\nend m\n"));  // 7 to 0, up to 16
   const auto& phases = scope(answer, "m").phases;
   ASSERT_EQ(phases.size(), 3u);
   EXPECT_EQ(phases[0].phase, Phase::Forward);
@@ -92,7 +93,7 @@ TEST(Scopes, SingleCallsAreListedWhenAskedFor) {
   ScopesOptions options;
   options.per_call = true;
   const auto answer =
-      find_scopes(tape_of("begin m\nalloc a 1\nend m\nbegin m\nalloc b 2\nend m\n"), options);
+      find_scopes(cpu_tape("begin m\nalloc a 1\nend m\nbegin m\nalloc b 2\nend m\n"), options);
   const auto& calls = scope(answer, "m").calls;
   ASSERT_EQ(calls.size(), 2u);
   EXPECT_EQ(calls[0].first_call, 1);
@@ -104,7 +105,7 @@ TEST(Scopes, SingleCallsAreListedWhenAskedFor) {
 
 TEST(Scopes, ARecursiveCallBeginsFirstAndEndsLast) {
   const auto answer = find_scopes(
-      tape_of("alloc a 1\nbegin m\nalloc b 2\nbegin m\nalloc c 4\nend m\nfree c\nend m\n"));
+      cpu_tape("alloc a 1\nbegin m\nalloc b 2\nbegin m\nalloc c 4\nend m\nfree c\nend m\n"));
   const ScopeCalls& both = scope(answer, "m").phases.at(0);
   EXPECT_EQ(both.calls, 2);
   EXPECT_EQ(both.first_event, 1);
@@ -124,9 +125,9 @@ TEST(Scopes, InputsAndOutputsAreSummedInRequestedBytes) {
 
 TEST(Scopes, AreListedParentsFirstAndInNaturalOrder) {
   const auto answer =
-      find_scopes(tape_of("begin layers.10.fc\nend layers.10.fc\nbegin layers.2\nend layers.2\n"
-                          "begin layers-x\nend layers-x\nbegin head\nend head\nbegin layers.10\n"
-                          "end layers.10\nalloc nowhere 1 Activation scope=never.called\n"));
+      find_scopes(cpu_tape("begin layers.10.fc\nend layers.10.fc\nbegin layers.2\nend layers.2\n"
+                           "begin layers-x\nend layers-x\nbegin head\nend head\nbegin layers.10\n"
+                           "end layers.10\nalloc nowhere 1 Activation scope=never.called\n"));
   EXPECT_EQ(paths(answer), (std::vector<std::string>{"head", "layers", "layers.2", "layers.10",
                                                      "layers.10.fc", "layers-x"}));
   EXPECT_TRUE(scope(answer, "layers").phases.empty());  // only what is below it was called
@@ -138,19 +139,19 @@ TEST(Scopes, DepthLeavesOutWhatIsDeeper) {
   ScopesOptions options;
   options.depth = 2;
   const auto answer =
-      find_scopes(tape_of("begin a.b.c\nalloc w 8 Parameter\nend a.b.c\n"), options);
+      find_scopes(cpu_tape("begin a.b.c\nalloc w 8 Parameter\nend a.b.c\n"), options);
   EXPECT_EQ(paths(answer), (std::vector<std::string>{"a", "a.b"}));
   EXPECT_EQ(scope(answer, "a").parameter_bytes, 8);
 }
 
 TEST(Scopes, ParametersBelongToTheScopeThatLabelledThemLast) {
-  const auto answer =
-      find_scopes(tape_of("alloc w 10 Parameter scope=net.a\n"
-                          "alloc v 20 scope=net.a\nrelabel v Parameter scope=net.b\n"
-                          "relabel w Parameter scope=net.b\n"     // a shared weight: counted once
-                          "alloc s 3 Buffer scope=net\nfree s\n"  // freed since, still the module's
-                          "relabel v Other scope=net.a\n"         // its last Parameter label stays
-                          "alloc loose 50 Parameter scope=-\n"));
+  const auto answer = find_scopes(
+      cpu_tape("alloc w 10 Parameter scope=net.a\n"
+               "alloc v 20 scope=net.a\nrelabel v Parameter scope=net.b\n"
+               "relabel w Parameter scope=net.b\n"     // a shared weight: counted once
+               "alloc s 3 Buffer scope=net\nfree s\n"  // freed since, still the module's
+               "relabel v Other scope=net.a\n"         // its last Parameter label stays
+               "alloc loose 50 Parameter scope=-\n"));
   EXPECT_EQ(paths(answer), (std::vector<std::string>{"net", "net.b"}));
   EXPECT_EQ(scope(answer, "net").parameter_bytes, 30);
   EXPECT_EQ(scope(answer, "net").buffer_bytes, 3);
@@ -160,15 +161,15 @@ TEST(Scopes, ParametersBelongToTheScopeThatLabelledThemLast) {
 
 TEST(Scopes, AParameterThatIsEmptiedBetweenUsesKeepsItsSize) {
   const auto answer =
-      find_scopes(tape_of("alloc w 0 Parameter scope=m\nresize w 64\nresize w 0\n"));
+      find_scopes(cpu_tape("alloc w 0 Parameter scope=m\nresize w 64\nresize w 0\n"));
   EXPECT_EQ(scope(answer, "m").parameter_bytes, 64);
 }
 
 TEST(Scopes, AStepKeepsTheCallsThatBeginInIt) {
   ScopesOptions options;
   options.step = 2;
-  const auto answer = find_scopes(tape_of("step\nbegin m\nalloc a 5\nend m\nbegin once\nend once\n"
-                                          "step\nbegin m\nalloc b 6\nstep\nend m\n"),
+  const auto answer = find_scopes(cpu_tape("step\nbegin m\nalloc a 5\nend m\nbegin once\nend once\n"
+                                           "step\nbegin m\nalloc b 6\nstep\nend m\n"),
                                   options);
   EXPECT_EQ(paths(answer), (std::vector<std::string>{"m"}));
   const ScopeCalls& calls = scope(answer, "m").phases.at(0);
@@ -180,8 +181,8 @@ TEST(Scopes, AStepKeepsTheCallsThatBeginInIt) {
 
 TEST(Scopes, ADeviceThatAppearsInsideOpenScopesCountsForAllOfThem) {
   const auto answer =
-      find_scopes(tape_of("mark start\nbegin p\nbegin q\nend q\ndevice gpu\nalloc a 40\nfree a\n"
-                          "begin r\nalloc b 2\nend r\nend p\n"));
+      find_scopes(cpu_tape("mark start\nbegin p\nbegin q\nend q\ndevice gpu\nalloc a 40\nfree a\n"
+                           "begin r\nalloc b 2\nend r\nend p\n"));
   EXPECT_EQ(scope(answer, "p").phases.at(0).devices.at(0).device, "gpu");
   EXPECT_EQ(scope(answer, "p").phases.at(0).devices.at(0).peak, 40);
   EXPECT_EQ(scope(answer, "p").phases.at(0).devices.at(0).peak_event, 4);
@@ -190,7 +191,7 @@ TEST(Scopes, ADeviceThatAppearsInsideOpenScopesCountsForAllOfThem) {
 }
 
 TEST(Scopes, ADeviceCanBeChosenAndAnUnknownOneIsRefused) {
-  const Tape tape = tape_of("begin m\nalloc a 1\ndevice gpu\nalloc b 2\nend m\n");
+  const Tape tape = cpu_tape("begin m\nalloc a 1\ndevice gpu\nalloc b 2\nend m\n");
   ScopesOptions options;
   options.device = "gpu";
   const auto answer = find_scopes(tape, options);
@@ -202,7 +203,7 @@ TEST(Scopes, ADeviceCanBeChosenAndAnUnknownOneIsRefused) {
 
 TEST(Scopes, AStorageBornAgainElsewhereLeavesOneDeviceForTheOther) {
   const auto answer =
-      find_scopes(tape_of("alloc a 9\ndevice gpu\nalloc c 0\nbegin m\nalloc a 4\nend m\n"));
+      find_scopes(cpu_tape("alloc a 9\ndevice gpu\nalloc c 0\nbegin m\nalloc a 4\nend m\n"));
   const auto& devices = scope(answer, "m").phases.at(0).devices;
   ASSERT_EQ(devices.size(), 2u);
   EXPECT_EQ(devices[0].peak, 9);
@@ -244,8 +245,8 @@ TEST(Scopes, OpenScopesAreShownAsEndingNowAndGoOn) {
 TEST(Scopes, AnEndMeansTheCallThatBeganInItsPhase) {
   // A checkpointed module is recomputed while its own backward is open.
   const auto answer =
-      find_scopes(tape_of("begin m phase=backward\nalloc a 1\nbegin m phase=recompute\nalloc b 2\n"
-                          "end m phase=backward\nalloc c 4\nend m phase=recompute\n"));
+      find_scopes(cpu_tape("begin m phase=backward\nalloc a 1\nbegin m phase=recompute\nalloc b 2\n"
+                           "end m phase=backward\nalloc c 4\nend m phase=recompute\n"));
   const auto& phases = scope(answer, "m").phases;
   ASSERT_EQ(phases.size(), 2u);
   EXPECT_EQ(phases[0].phase, Phase::Backward);
@@ -256,7 +257,7 @@ TEST(Scopes, AnEndMeansTheCallThatBeganInItsPhase) {
 
 TEST(Scopes, IrregularScopesGiveDiagnosticsAndAnAnswer) {
   const auto answer = find_scopes(
-      tape_of("begin m\nalloc a 1\nend m\nend m\nend never\nbegin open\nfree a\nfree a\n"));
+      cpu_tape("begin m\nalloc a 1\nend m\nend m\nend never\nbegin open\nfree a\nfree a\n"));
   EXPECT_EQ(answer.diagnostics.find("scope-not-open")->count, 2);
   EXPECT_EQ(answer.diagnostics.find("scope-left-open")->count, 1);
   EXPECT_EQ(answer.diagnostics.find("double-free")->count, 1);
@@ -371,20 +372,20 @@ TEST(Scopes, ManyScopesLeftOpenEndInLittleTime) {
 
 TEST(Scopes, OfEqualPeaksTheFirstIsTold) {
   // 10 is there from event 1 on; an empty call of another scope follows it.
-  const auto answer = find_scopes(tape_of("begin m\nalloc a 10\nbegin c\nend c\nfree a\nend m\n"));
+  const auto answer = find_scopes(cpu_tape("begin m\nalloc a 10\nbegin c\nend c\nfree a\nend m\n"));
   EXPECT_EQ(scope(answer, "m").phases.at(0).devices.at(0).peak_event, 1);
 }
 
 TEST(Scopes, OfEqualPeaksOfSeveralCallsTheFirstIsToldThoughItsCallEndsLast) {
   // The outer call is at 10 at event 1, the inner one at event 4; the inner one ends first.
   const auto answer =
-      find_scopes(tape_of("begin m\nalloc a 10\nfree a\nbegin m\nalloc b 10\nend m\nend m\n"));
+      find_scopes(cpu_tape("begin m\nalloc a 10\nfree a\nbegin m\nalloc b 10\nend m\nend m\n"));
   EXPECT_EQ(scope(answer, "m").phases.at(0).devices.at(0).peak_event, 1);
 }
 
 TEST(Scopes, ADeviceThatIsEmptyInTheLastCallWasNotAfterIt) {
   const auto answer =
-      find_scopes(tape_of("begin m\nalloc a 10\nend m\nfree a\nalloc x 0\nbegin m\nend m\n"));
+      find_scopes(cpu_tape("begin m\nalloc a 10\nend m\nfree a\nalloc x 0\nbegin m\nend m\n"));
   const ScopeBytes& bytes = scope(answer, "m").phases.at(0).devices.at(0);
   EXPECT_EQ(bytes.peak, 10);
   EXPECT_EQ(bytes.after, 0);

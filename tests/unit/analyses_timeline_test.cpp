@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <random>
 
+#include "tests/support/written_tape.h"
 #include "tidemark/engine/base/error.h"
 #include "tidemark/engine/tape/builder.h"
 #include "tidemark/engine/tape/text_reader.h"
@@ -13,7 +14,7 @@
 namespace tidemark {
 namespace {
 
-Tape tape_of(const std::string& lines) { return read_tape_text("tape 1\ndevice cpu\n" + lines); }
+using test::cpu_tape;
 
 TimelineOptions in_columns(std::size_t columns, TimelineAxis axis = TimelineAxis::Events) {
   TimelineOptions options;
@@ -32,8 +33,8 @@ std::vector<LowHigh> lows_and_highs(const DeviceTimeline& line) {
 
 TEST(Timeline, HasAPointForEachChangeOfADevice) {
   const auto answer = find_timeline(
-      tape_of("alloc a 10 Activation\nmark nothing\nstep\nphase forward\nrelabel a Gradient\n"
-              "relabel a Gradient\nalloc z 0\nfree a\n"));
+      cpu_tape("alloc a 10 Activation\nmark nothing\nstep\nphase forward\nrelabel a Gradient\n"
+               "relabel a Gradient\nalloc z 0\nfree a\n"));
   ASSERT_EQ(answer.devices.size(), 1u);
   const auto& points = answer.devices[0].points;
   ASSERT_EQ(points.size(), 3u);  // born, another category, dead
@@ -57,7 +58,7 @@ TEST(Timeline, AResizeInsideTheSameBlockIsNoChange) {
 
 TEST(Timeline, ColumnsKeepLowsHighsAndTheLevelTheyBeginWith) {
   const auto answer = find_timeline(
-      tape_of("alloc a 5\nalloc b 4\nresize b 0\nresize a 3\nmark x\nmark y\nresize a 8\n"),
+      cpu_tape("alloc a 5\nalloc b 4\nresize b 0\nresize a 3\nmark x\nmark y\nresize a 8\n"),
       in_columns(4));
   // 7 events in 4 columns: 2 events each. Levels: 5 9 | 5 3 | 3 3 | 8
   EXPECT_EQ(lows_and_highs(answer.devices.at(0)),
@@ -67,7 +68,7 @@ TEST(Timeline, ColumnsKeepLowsHighsAndTheLevelTheyBeginWith) {
 }
 
 TEST(Timeline, ColumnsOfTimeAreEvenAlsoWhereNothingHappens) {
-  const auto answer = find_timeline(tape_of("@1000 alloc a 5\n@1001 alloc b 5\n@1099 free b\n"),
+  const auto answer = find_timeline(cpu_tape("@1000 alloc a 5\n@1001 alloc b 5\n@1099 free b\n"),
                                     in_columns(10, TimelineAxis::Time));
   // 100 nanoseconds in 10 columns; all but the first and last repeat the level.
   ASSERT_EQ(answer.devices.at(0).points.size(), 10u);
@@ -88,14 +89,15 @@ TEST(Timeline, AStepBeginsWithTheLevelItFinds) {
   auto options = in_columns(2);
   options.step = 1;
   const auto answer = find_timeline(
-      tape_of("alloc a 7\nalloc b 90\nfree b\nstep\nmark x\nfree a\nalloc c 1\nstep\nalloc d 50\n"),
+      cpu_tape(
+          "alloc a 7\nalloc b 90\nfree b\nstep\nmark x\nfree a\nalloc c 1\nstep\nalloc d 50\n"),
       options);
   // Events 3 to 6: levels 7 7 | 0 1, the second column beginning with 7.
   EXPECT_EQ(lows_and_highs(answer.devices.at(0)), (std::vector<LowHigh>{{7, 7}, {0, 7}}));
   EXPECT_EQ(answer.first, 3);
   EXPECT_EQ(answer.last, 6);
   options.columns = 0;
-  EXPECT_EQ(find_timeline(tape_of("alloc a 7\nstep\nfree a\nstep\nalloc d 5\n"), options)
+  EXPECT_EQ(find_timeline(cpu_tape("alloc a 7\nstep\nfree a\nstep\nalloc d 5\n"), options)
                 .devices.at(0)
                 .points.size(),
             1u);
@@ -103,14 +105,14 @@ TEST(Timeline, AStepBeginsWithTheLevelItFinds) {
 
 TEST(Timeline, ADeviceThatAppearsLateWasEmptyBefore) {
   const auto answer =
-      find_timeline(tape_of("alloc a 1\nmark x\nmark y\ndevice gpu\nalloc b 6\n"), in_columns(2));
+      find_timeline(cpu_tape("alloc a 1\nmark x\nmark y\ndevice gpu\nalloc b 6\n"), in_columns(2));
   ASSERT_EQ(answer.devices.size(), 2u);
   EXPECT_EQ(lows_and_highs(answer.devices[0]), (std::vector<LowHigh>{{1, 1}, {1, 1}}));
   EXPECT_EQ(lows_and_highs(answer.devices[1]), (std::vector<LowHigh>{{0, 0}, {0, 6}}));
 }
 
 TEST(Timeline, DevicesCanBeChosenAndUnknownOnesAreRefused) {
-  const Tape tape = tape_of("alloc a 1\ndevice gpu\nalloc b 6\n");
+  const Tape tape = cpu_tape("alloc a 1\ndevice gpu\nalloc b 6\n");
   TimelineOptions options;
   options.device = "gpu";
   ASSERT_EQ(find_timeline(tape, options).devices.size(), 1u);
@@ -123,7 +125,7 @@ TEST(Timeline, StrangeTimesAreSurvived) {
   for (const char* lines : {"@-9223372036854775808 alloc a 5\n@9223372036854775807 free a\n",
                             "@100 alloc a 5\n@50 free a\n@100 alloc b 2\n"})
     for (std::size_t columns : {1, 2, 7, 1000}) {
-      const auto answer = find_timeline(tape_of(lines), in_columns(columns, TimelineAxis::Time));
+      const auto answer = find_timeline(cpu_tape(lines), in_columns(columns, TimelineAxis::Time));
       const auto& points = answer.devices.at(0).points;
       EXPECT_LE(points.size(), columns);
       EXPECT_EQ(std::max_element(points.begin(), points.end(),
@@ -135,7 +137,7 @@ TEST(Timeline, StrangeTimesAreSurvived) {
 }
 
 TEST(Timeline, IrregularTapesGiveDiagnosticsAndAnAnswer) {
-  const auto answer = find_timeline(tape_of("alloc a 5\nfree a\nfree a\n"), in_columns(3));
+  const auto answer = find_timeline(cpu_tape("alloc a 5\nfree a\nfree a\n"), in_columns(3));
   EXPECT_EQ(answer.diagnostics.find("double-free")->count, 1);
   EXPECT_EQ(answer.devices.at(0).points.size(), 3u);
   EXPECT_TRUE(find_timeline(Tape(), in_columns(3)).devices.empty());

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/numbers.h"
 #include "tidemark/engine/analyses/overview.h"
 #include "tidemark/engine/base/error.h"
 #include "tidemark/engine/tape/text_reader.h"
@@ -10,7 +11,7 @@
 namespace tidemark {
 namespace {
 
-constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+using test::kMiB;
 
 // A run whose tensors need so many MiB of a GPU with 10 000.
 Tape run_of(std::int64_t tensors_mib, const std::string& more = "meta run.ended script\n",

@@ -11,7 +11,7 @@ namespace tidemark {
 namespace {
 
 using test::SmallGraph;
-using Levels = std::vector<std::int64_t>;
+using Profile = std::vector<std::int64_t>;
 
 // x -> a -> b -> output, with sizes that tell all sums apart.
 SmallGraph chain() {
@@ -26,7 +26,7 @@ SmallGraph chain() {
 
 TEST(GraphProfile, AResultDiesAfterItsLastUse) {
   const Graph graph = chain().finish();
-  EXPECT_EQ(build_profile(Accounts(graph)), (Levels{1, 3, 3, 7, 5, 13, 9}));
+  EXPECT_EQ(build_profile(Accounts(graph)), (Profile{1, 3, 3, 7, 5, 13, 9}));
 }
 
 TEST(GraphProfile, ADonatedInputDiesAfterItsLastUse) {
@@ -35,7 +35,7 @@ TEST(GraphProfile, ADonatedInputDiesAfterItsLastUse) {
   const Graph graph = small.finish();
   GraphOptions options;
   options.donated = {x};
-  EXPECT_EQ(build_profile(Accounts(graph, options)), (Levels{1, 3, 2, 6, 4, 12, 8}));
+  EXPECT_EQ(build_profile(Accounts(graph, options)), (Profile{1, 3, 2, 6, 4, 12, 8}));
 }
 
 TEST(GraphProfile, AViewCostsNothingAndKeepsItsStorageAlive) {
@@ -45,7 +45,7 @@ TEST(GraphProfile, AViewCostsNothingAndKeepsItsStorageAlive) {
   small.compute("b", {"a"}, {{"b", 4}});
   small.compute("c", {"view"}, {{"c", 8}});
   small.output({"b", "c"});
-  EXPECT_EQ(build_profile(Accounts(small.finish())), (Levels{0, 2, 2, 2, 2, 6, 6, 14, 12}));
+  EXPECT_EQ(build_profile(Accounts(small.finish())), (Profile{0, 2, 2, 2, 2, 6, 6, 14, 12}));
 }
 
 TEST(GraphProfile, ATupleIsBornAtOnceAndItsPartsDieApart) {
@@ -56,7 +56,7 @@ TEST(GraphProfile, ATupleIsBornAtOnceAndItsPartsDieApart) {
   small.compute("use", {"left"}, {{"u", 4}});
   small.output({"use"});
   // The getitems use both; the right one is its storage's last user.
-  EXPECT_EQ(build_profile(Accounts(small.finish())), (Levels{0, 3, 3, 3, 3, 3, 1, 5, 4}));
+  EXPECT_EQ(build_profile(Accounts(small.finish())), (Profile{0, 3, 3, 3, 3, 3, 1, 5, 4}));
 }
 
 TEST(GraphProfile, AConstantCountsOnceHoweverOftenItIsRead) {
@@ -66,7 +66,7 @@ TEST(GraphProfile, AConstantCountsOnceHoweverOftenItIsRead) {
   small.constant("w2", {{"w"}});
   small.compute("b", {"w2", "a"}, {{"b", 2}});
   small.output({"b"});
-  EXPECT_EQ(build_profile(Accounts(small.finish())), (Levels{64, 65, 65, 67, 66}));
+  EXPECT_EQ(build_profile(Accounts(small.finish())), (Profile{64, 65, 65, 67, 66}));
 }
 
 TEST(GraphProfile, AnUnusedResultLivesToTheEndUnlessItIsFreedAtOnce) {
@@ -76,10 +76,10 @@ TEST(GraphProfile, AnUnusedResultLivesToTheEndUnlessItIsFreedAtOnce) {
   small.compute("c", {}, {{"forgotten", 8}});
   small.output({"b"});
   const Graph graph = small.finish();
-  EXPECT_EQ(build_profile(Accounts(graph)), (Levels{0, 3, 3, 7, 4, 12, 12}));
+  EXPECT_EQ(build_profile(Accounts(graph)), (Profile{0, 3, 3, 7, 4, 12, 12}));
   GraphOptions options;
   options.free_unused = true;
-  EXPECT_EQ(build_profile(Accounts(graph, options)), (Levels{0, 3, 3, 7, 4, 12, 4}));
+  EXPECT_EQ(build_profile(Accounts(graph, options)), (Profile{0, 3, 3, 7, 4, 12, 4}));
 }
 
 TEST(GraphProfile, SizesAreRoundedUp) {
@@ -89,7 +89,7 @@ TEST(GraphProfile, SizesAreRoundedUp) {
   small.output({"b"});
   GraphOptions options;
   options.granularity = 512;
-  EXPECT_EQ(build_profile(Accounts(small.finish(), options)), (Levels{0, 512, 512, 1536, 1024}));
+  EXPECT_EQ(build_profile(Accounts(small.finish(), options)), (Profile{0, 512, 512, 1536, 1024}));
 }
 
 TEST(GraphProfile, InputsOfACollectiveAreHeldUntilItsWait) {
@@ -102,10 +102,10 @@ TEST(GraphProfile, InputsOfACollectiveAreHeldUntilItsWait) {
   small.builder().set_trait(start, kStartsCollective);
   small.builder().set_wait(wait, start);
   const Graph graph = small.finish();
-  EXPECT_EQ(build_profile(Accounts(graph)), (Levels{0, 1, 1, 3, 2, 6, 6, 6, 6}));
+  EXPECT_EQ(build_profile(Accounts(graph)), (Profile{0, 1, 1, 3, 2, 6, 6, 6, 6}));
   GraphOptions options;
   options.hold_collective_inputs = true;
-  EXPECT_EQ(build_profile(Accounts(graph, options)), (Levels{0, 1, 1, 3, 3, 7, 7, 7, 6}));
+  EXPECT_EQ(build_profile(Accounts(graph, options)), (Profile{0, 1, 1, 3, 3, 7, 7, 7, 6}));
 }
 
 TEST(GraphProfile, AnElementwiseNodeWritesOverAnInputThatDies) {
@@ -119,7 +119,7 @@ TEST(GraphProfile, AnElementwiseNodeWritesOverAnInputThatDies) {
   GraphOptions options;
   options.reuse_inputs = true;
   // The sum is smaller than what dies, so it finds no place there.
-  EXPECT_EQ(build_profile(Accounts(graph, options)), (Levels{0, 8, 8, 8, 8, 9, 1}));
+  EXPECT_EQ(build_profile(Accounts(graph, options)), (Profile{0, 8, 8, 8, 8, 9, 1}));
 }
 
 TEST(GraphProfile, DevicesThatAreNotChosenCostNothing) {
@@ -130,7 +130,7 @@ TEST(GraphProfile, DevicesThatAreNotChosenCostNothing) {
   GraphOptions options;
   options.devices = {"cuda:0"};
   const Graph graph = small.finish();
-  EXPECT_EQ(build_profile(Accounts(graph, options)), (Levels{0, 2, 2}));
+  EXPECT_EQ(build_profile(Accounts(graph, options)), (Profile{0, 2, 2}));
   options.devices = {"cuda:7"};
   EXPECT_THROW(Accounts(graph, options), Error);
 }

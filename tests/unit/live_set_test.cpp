@@ -6,17 +6,16 @@
 #include <algorithm>
 #include <map>
 
+#include "tests/support/written_tape.h"
 #include "tidemark/engine/replay/peak_keeper.h"
-#include "tidemark/engine/tape/text_reader.h"
 
 namespace tidemark {
 namespace {
 
 // A live set and one keeper a device, fed with a text.
-struct Replayed {
+struct Lives {
   static constexpr Needs kNeeds = PeakKeeper::kNeeds;
-  explicit Replayed(const std::string& lines)
-      : tape(read_tape_text("tape 1\ndevice cpu\n" + lines)), replay(tape.tables()) {
+  explicit Lives(const std::string& lines) : tape(test::cpu_tape(lines)), replay(tape.tables()) {
     for (std::size_t d = 0; d < tape.tables().devices().size(); ++d)
       keepers.emplace_back(device_numbered(d));
     replay.add_all(tape, *this);
@@ -44,7 +43,7 @@ struct Replayed {
 using Alive = std::map<std::uint32_t, std::int64_t>;
 
 TEST(LiveSet, KnowsWhereAndWhenEachStorageWasBorn) {
-  const Replayed done(
+  const Lives done(
       "step\nphase forward\nbegin m\n@70 alloc a 5 Input op=aten::mm at=t.py:3\nend m\nrelabel a "
       "Other\nresize a 8\n");
   const LiveStorage* a = done.live.find(StorageId(0));
@@ -61,7 +60,7 @@ TEST(LiveSet, KnowsWhereAndWhenEachStorageWasBorn) {
 }
 
 TEST(LiveSet, ForgetsTheDeadAndKeepsTheRest) {
-  const Replayed done("alloc a 1\nalloc b 2\nalloc c 3\nfree a\nfree c\n");
+  const Lives done("alloc a 1\nalloc b 2\nalloc c 3\nfree a\nfree c\n");
   EXPECT_EQ(done.live.find(StorageId(0)), nullptr);
   EXPECT_EQ(done.live.find(StorageId(2)), nullptr);
   EXPECT_EQ(done.live.find(StorageId(99)), nullptr);
@@ -70,25 +69,25 @@ TEST(LiveSet, ForgetsTheDeadAndKeepsTheRest) {
 }
 
 TEST(LiveSet, AStorageBornAgainHasItsSecondBirth) {
-  const Replayed done("alloc a 1\nfree a\nalloc a 7\n");
+  const Lives done("alloc a 1\nfree a\nalloc a 7\n");
   EXPECT_EQ(done.live.find(StorageId(0))->born.at.event, 2);
   EXPECT_EQ(done.live.find(StorageId(0))->state.bytes(), 7);
 }
 
 TEST(LiveSet, IrregularEventsDoNotDisturbIt) {
-  const Replayed done("free ghost\nresize ghost 5\nalloc a 1\nfree a\nfree a\nrelabel a Other\n");
+  const Lives done("free ghost\nresize ghost 5\nalloc a 1\nfree a\nfree a\nrelabel a Other\n");
   EXPECT_EQ(done.live.size(), 0u);
 }
 
 TEST(PeakKeeper, RemembersWhatHasDiedSinceThePeak) {
-  const Replayed done("alloc a 10\nalloc b 20\nfree a\nalloc c 5\n");
+  const Lives done("alloc a 10\nalloc b 20\nfree a\nalloc c 5\n");
   EXPECT_EQ(done.keepers[0].row().allocated, 30);
   EXPECT_EQ(done.keepers[0].at().event, 1);
   EXPECT_EQ(done.at_peak(), (Alive{{0, 10}, {1, 20}}));
 }
 
 TEST(PeakKeeper, RemembersSizeAndCategoryAsTheyWereThen) {
-  const Replayed done("alloc a 10 Activation\nresize a 4\nrelabel a Gradient\nresize a 6\n");
+  const Lives done("alloc a 10 Activation\nresize a 4\nrelabel a Gradient\nresize a 6\n");
   const auto alive = done.keepers[0].alive_at_peak(done.live);
   ASSERT_EQ(alive.size(), 1u);
   EXPECT_EQ(alive[0].state.bytes(), 10);
@@ -97,7 +96,7 @@ TEST(PeakKeeper, RemembersSizeAndCategoryAsTheyWereThen) {
 
 // Category of storage 0 at the peak of the first device, by the row and by the storage.
 std::pair<Category, Category> labels_at_peak(const std::string& lines) {
-  const Replayed done(lines);
+  const Lives done(lines);
   const CategoryBytes& bytes = done.keepers[0].row().by_category;
   const auto largest = std::max_element(bytes.begin(), bytes.end()) - bytes.begin();
   for (const LiveStorage& one : done.keepers[0].alive_at_peak(done.live))
@@ -127,37 +126,37 @@ TEST(PeakKeeper, TakesLabelsPastWhatChangesNothingOnItsDevice) {
 }
 
 TEST(PeakKeeper, OfEqualMomentsTheFirstIsThePeak) {
-  const Replayed done("alloc a 10\nfree a\nalloc b 10\n");
+  const Lives done("alloc a 10\nfree a\nalloc b 10\n");
   EXPECT_EQ(done.keepers[0].at().event, 0);
   EXPECT_EQ(done.at_peak(), (Alive{{0, 10}}));
 }
 
 TEST(PeakKeeper, AResizeCanBeThePeak) {
-  const Replayed done("alloc a 10\nalloc b 1\nresize b 90\nfree a\nfree b\n");
+  const Lives done("alloc a 10\nalloc b 1\nresize b 90\nfree a\nfree b\n");
   EXPECT_EQ(done.keepers[0].at().event, 2);
   EXPECT_EQ(done.at_peak(), (Alive{{0, 10}, {1, 90}}));
 }
 
 TEST(PeakKeeper, AStorageThatDiedAndCameBackIsNotCountedTwice) {
-  const Replayed done("alloc a 10\nalloc b 5\nfree a\nalloc a 3\nresize a 4\n");
+  const Lives done("alloc a 10\nalloc b 5\nfree a\nalloc a 3\nresize a 4\n");
   EXPECT_EQ(done.at_peak(), (Alive{{0, 10}, {1, 5}}));
 }
 
 TEST(PeakKeeper, AStorageBornTwiceElsewhereLeavesTheFirstDevicesPeakAlone) {
-  const Replayed done("alloc a 10\nalloc b 5\ndevice cuda:0\nalloc a 100\nfree a\n");
+  const Lives done("alloc a 10\nalloc b 5\ndevice cuda:0\nalloc a 100\nfree a\n");
   EXPECT_EQ(done.at_peak(0), (Alive{{0, 10}, {1, 5}}));
   EXPECT_EQ(done.at_peak(1), (Alive{{0, 100}}));
 }
 
 TEST(PeakKeeper, EachDeviceHasItsOwnMoment) {
-  const Replayed done("alloc a 10\ndevice cuda:0\nalloc b 1\nfree a\nalloc c 1\n");
+  const Lives done("alloc a 10\ndevice cuda:0\nalloc b 1\nfree a\nalloc c 1\n");
   EXPECT_EQ(done.keepers[0].at().event, 0);
   EXPECT_EQ(done.keepers[1].at().event, 3);
   EXPECT_EQ(done.keepers[1].row().allocated, 1024);
 }
 
 TEST(PeakKeeper, ADeviceThatNeverHadBytesHasNoPeak) {
-  EXPECT_FALSE(Replayed("alloc a 0\nfree a\n").keepers[0].found());
+  EXPECT_FALSE(Lives("alloc a 0\nfree a\n").keepers[0].found());
 }
 
 }  // namespace

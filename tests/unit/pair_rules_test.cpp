@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/written_tape.h"
 #include "tidemark/engine/replay/verify.h"
 #include "tidemark/engine/tape/text_reader.h"
 
@@ -11,7 +12,7 @@ namespace {
 
 // What verify finds in a tape of these lines, as "code count first-place".
 std::vector<std::string> found_in(const std::string& lines) {
-  const Diagnostics found = verify(read_tape_text("tape 1\ndevice cpu\n" + lines));
+  const Diagnostics found = verify(test::cpu_tape(lines));
   std::vector<std::string> facts;
   for (const Diagnostic& d : found.all())
     facts.push_back(d.code + " " + std::to_string(d.count) + " " + d.where);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/numbers.h"
 #include "tidemark/engine/answers/diff.h"
 #include "tidemark/engine/answers/leaks.h"
 #include "tidemark/engine/answers/lifetimes.h"
@@ -11,9 +12,9 @@
 namespace tidemark {
 namespace {
 
-constexpr auto index_of(Category category) { return static_cast<std::size_t>(category); }
+using test::index_of;
 
-DevicePeak small_peak() {
+DevicePeak gpu_peak() {
   DevicePeak peak{.device = "cuda:0", .allocated_bytes = 1024, .requested_bytes = 1000};
   peak.at = {7, 70, 1, Phase::Backward, "mlp", "aten::mm", "train.py:4"};
   peak.categories[index_of(Category::Gradient)] = 512;
@@ -34,7 +35,7 @@ DevicePeak small_peak() {
 }
 
 TEST(JsonReport, PeakHasEveryMemberAndNullForTheUnknown) {
-  const PeakAnswer answer{.devices = {small_peak()}, .events = 9, .steps = 1};
+  const PeakAnswer answer{.devices = {gpu_peak()}, .events = 9, .steps = 1};
   EXPECT_EQ(json_report(answer), R"({
   "schema_version": 2,
   "report": "peak",

@@ -5,6 +5,7 @@
 
 #include <sstream>
 
+#include "tests/support/numbers.h"
 #include "tidemark/engine/answers/diff.h"
 #include "tidemark/engine/answers/leaks.h"
 #include "tidemark/engine/answers/lifetimes.h"
@@ -14,8 +15,8 @@
 namespace tidemark {
 namespace {
 
-constexpr std::int64_t kMiB = 1 << 20;
-constexpr auto index_of(Category category) { return static_cast<std::size_t>(category); }
+using test::index_of;
+using test::kMiB;
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::istringstream stream(text);

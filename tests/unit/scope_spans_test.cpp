@@ -3,16 +3,15 @@
 
 #include <gtest/gtest.h>
 
-#include "tidemark/engine/tape/text_reader.h"
+#include "tests/support/written_tape.h"
 
 namespace tidemark {
 namespace {
 
 // Every span of a text in the order of ends; those left open last.
-struct Replayed {
+struct Spans {
   static constexpr Needs kNeeds = ScopeSpans::kNeeds;
-  explicit Replayed(const std::string& lines)
-      : tape(read_tape_text("tape 1\ndevice cpu\n" + lines)), replay(tape.tables()) {
+  explicit Spans(const std::string& lines) : tape(test::cpu_tape(lines)), replay(tape.tables()) {
     replay.add_all(tape, *this);
     closed_in_time = ended.size();
     const OpenCalls& open = replay.scopes().open();
@@ -50,7 +49,7 @@ void expect_bytes(const ScopeSpan& span, std::int64_t before, std::int64_t peak,
 }
 
 TEST(ScopeSpans, ThePeakInsideIsNotTheOneBeforeOrAfter) {
-  const Replayed done(
+  const Spans done(
       "alloc big 100\nfree big\nalloc p 10\nbegin m\nalloc a 5\nfree a\nalloc b 2\nend m\n"
       "alloc c 50\n");
   ASSERT_EQ(done.ended.size(), 1u);
@@ -59,13 +58,13 @@ TEST(ScopeSpans, ThePeakInsideIsNotTheOneBeforeOrAfter) {
 }
 
 TEST(ScopeSpans, AScopeThatOnlyFreesHasItsPeakAtItsBegin) {
-  const Replayed done("alloc a 10\nalloc b 20\nbegin m\nfree a\nalloc c 3\nend m\n");
+  const Spans done("alloc a 10\nalloc b 20\nbegin m\nfree a\nalloc c 3\nend m\n");
   expect_bytes(done.ended[0], 30, 30, 23);
   EXPECT_EQ(done.ended[0].devices[0].peak_event, 2);
 }
 
 TEST(ScopeSpans, ThePeakKnowsItsCategories) {
-  const Replayed done(
+  const Spans done(
       "alloc p 10 Parameter\nbegin m\nalloc a 5 Activation\nrelabel a Gradient\nfree a\nend m\n");
   const CategoryBytes& peak = done.ended[0].devices[0].peak.by_category;
   EXPECT_EQ(peak[static_cast<std::size_t>(Category::Parameter)], 10);
@@ -75,7 +74,7 @@ TEST(ScopeSpans, ThePeakKnowsItsCategories) {
 
 TEST(ScopeSpans, OfEqualMomentsTheFirstIsThePeak) {
   // 10 is reached at event 1, again at 4 after an empty call, and again inside another call.
-  const Replayed done(
+  const Spans done(
       "begin m\nalloc a 10\nbegin c\nend c\nrelabel a Other\nfree a\nbegin c\nalloc b 10\n"
       "end c\nend m\n");
   EXPECT_EQ(done.path(2), "m");
@@ -85,7 +84,7 @@ TEST(ScopeSpans, OfEqualMomentsTheFirstIsThePeak) {
 }
 
 TEST(ScopeSpans, ACallThatBeganWhileNothingChangedHasItsPeakAtItsOwnBegin) {
-  const Replayed done(
+  const Spans done(
       "alloc a 10\nbegin m\nmark x\nbegin n\nmark y\nbegin o\nfree a\nend n\n"
       "end m\nend o\n");
   EXPECT_EQ(done.ended[0].devices[0].peak_event, 3);
@@ -94,7 +93,7 @@ TEST(ScopeSpans, ACallThatBeganWhileNothingChangedHasItsPeakAtItsOwnBegin) {
 }
 
 TEST(ScopeSpans, ChildrenSeeOnlyTheirOwnPeakAndParentsSeeAll) {
-  const Replayed done(
+  const Spans done(
       "begin m\nalloc a 90\nfree a\nbegin m.x\nalloc b 7\nfree b\nend m.x\nbegin m.y\nalloc c 9\n"
       "free c\nend m.y\nend m\n");
   EXPECT_EQ(done.path(0), "m.x");
@@ -104,7 +103,7 @@ TEST(ScopeSpans, ChildrenSeeOnlyTheirOwnPeakAndParentsSeeAll) {
 }
 
 TEST(ScopeSpans, AParentMayEndBeforeItsChild) {
-  const Replayed done(
+  const Spans done(
       "begin m\nalloc a 10\nbegin m.x\nfree a\nalloc b 4\nend m\nalloc c 8\nend m.x\n");
   EXPECT_EQ(done.path(0), "m");
   expect_bytes(done.ended[0], 0, 10, 4);
@@ -112,7 +111,7 @@ TEST(ScopeSpans, AParentMayEndBeforeItsChild) {
 }
 
 TEST(ScopeSpans, AScopeInsideItselfIsTwoCalls) {
-  const Replayed done(
+  const Spans done(
       "begin m\nalloc a 10\nbegin m\nalloc b 5\nend m\nfree a\nfree b\nalloc c 40\nend m\n");
   ASSERT_EQ(done.ended.size(), 2u);
   expect_bytes(done.ended[0], 10, 15, 15);  // the inner call ends first
@@ -120,7 +119,7 @@ TEST(ScopeSpans, AScopeInsideItselfIsTwoCalls) {
 }
 
 TEST(ScopeSpans, ARecomputeInsideABackwardOfTheSameScopeKeepsThemApart) {
-  const Replayed done(
+  const Spans done(
       "phase backward\nbegin m\nalloc g 10\nphase recompute\nbegin m\nalloc a 5\nphase backward\n"
       "end m\nphase recompute\nfree g\nend m\n");
   ASSERT_EQ(done.ended.size(), 2u);
@@ -132,32 +131,32 @@ TEST(ScopeSpans, ARecomputeInsideABackwardOfTheSameScopeKeepsThemApart) {
 }
 
 TEST(ScopeSpans, AnEndInAnotherPhaseEndsTheNewestCall) {
-  const Replayed done("begin m phase=forward\nbegin m phase=recompute\nend m phase=optimizer\n");
+  const Spans done("begin m phase=forward\nbegin m phase=recompute\nend m phase=optimizer\n");
   EXPECT_EQ(done.ended[0].phase, Phase::Recompute);
   EXPECT_EQ(done.closed_in_time, 1u);
 }
 
 TEST(ScopeSpans, DevicesHaveTheirOwnNumbers) {
-  const Replayed done(
+  const Spans done(
       "alloc a 10\ndevice cuda:0\nalloc b 1\nbegin m\nalloc c 600\nfree c\nfree a\nend m\n");
   expect_bytes(done.ended[0], 10, 10, 0, 0);
   expect_bytes(done.ended[0], 512, 512 + 1024, 512, 1);
 }
 
 TEST(ScopeSpans, ADeviceThatAppearsInsideWasEmptyBefore) {
-  const Replayed done("alloc a 10\nbegin m\nbegin m.x\ndevice cuda:0\nalloc b 1\nend m.x\nend m\n");
+  const Spans done("alloc a 10\nbegin m\nbegin m.x\ndevice cuda:0\nalloc b 1\nend m.x\nend m\n");
   expect_bytes(done.ended[0], 0, 512, 512, 1);
   expect_bytes(done.ended[1], 0, 512, 512, 1);
 }
 
 TEST(ScopeSpans, AStorageBornTwiceOnAnotherDeviceCountsWhereItIsNow) {
-  const Replayed done("alloc a 10\ndevice cuda:0\nalloc b 1\nbegin m\nalloc a 1\nend m\n");
+  const Spans done("alloc a 10\ndevice cuda:0\nalloc b 1\nbegin m\nalloc a 1\nend m\n");
   expect_bytes(done.ended[0], 10, 10, 0, 0);
   expect_bytes(done.ended[0], 512, 1024, 1024, 1);
 }
 
 TEST(ScopeSpans, ScopesLeftOpenEndWithTheTapeNewestFirst) {
-  const Replayed done("begin m\nalloc a 10\nbegin n\nalloc b 5\n");
+  const Spans done("begin m\nalloc a 10\nbegin n\nalloc b 5\n");
   EXPECT_EQ(done.closed_in_time, 0u);
   ASSERT_EQ(done.ended.size(), 2u);
   EXPECT_EQ(done.path(0), "n");
@@ -167,19 +166,19 @@ TEST(ScopeSpans, ScopesLeftOpenEndWithTheTapeNewestFirst) {
 }
 
 TEST(ScopeSpans, TheDiagnosticNamesTheScopeLeftOpenThatBeganFirst) {
-  const Replayed done("mark x\nbegin m\nbegin n\nbegin o\nend n\n");
+  const Spans done("mark x\nbegin m\nbegin n\nbegin o\nend n\n");
   EXPECT_EQ(done.problems.find("scope-left-open")->where, "event 1");
 }
 
 TEST(ScopeSpans, AnEndWithoutABeginIsNoted) {
-  const Replayed done("end m\nbegin m\nend m\nend m\n");
+  const Spans done("end m\nbegin m\nend m\nend m\n");
   EXPECT_EQ(done.ended.size(), 1u);
   EXPECT_EQ(done.problems.find("scope-not-open")->count, 2);
   EXPECT_EQ(done.problems.find("scope-not-open")->where, "event 0");
 }
 
 TEST(ScopeSpans, InputsAndOutputsAreRequestedBytesOfTheCallTheyName) {
-  const Replayed done(
+  const Spans done(
       "device cuda:0\nalloc x 100\nalloc y 200\nbegin m\ninput x\nbegin m.k\ninput y scope=m\n"
       "output y\nend m.k\noutput x\ninput ghost\nend m\n");
   EXPECT_EQ(done.ended[0].input_bytes, 0);
@@ -198,7 +197,7 @@ std::string many_devices(int begins) {
 }
 
 TEST(ScopeSpans, OnlyDevicesWithBytesCostMemory) {
-  const Replayed done(many_devices(500));
+  const Spans done(many_devices(500));
   ASSERT_EQ(done.tape.tables().devices().size(), 254u);
   EXPECT_EQ(done.most_rows, 500u);  // the one device with bytes, in each call
   for (const ScopeSpan& span : done.ended) EXPECT_EQ(span.devices.size(), 1u);
@@ -207,7 +206,7 @@ TEST(ScopeSpans, OnlyDevicesWithBytesCostMemory) {
 TEST(ScopeSpans, ADeviceThatChangesCostsOneRowMoreAtMostForEachCall) {
   std::string lines = many_devices(0);
   for (int i = 0; i < 500; ++i) lines += "begin m\nalloc b 1\nfree b\n";
-  EXPECT_LE(Replayed(lines).most_rows, 500u + 500u);
+  EXPECT_LE(Spans(lines).most_rows, 500u + 500u);
 }
 
 TEST(ScopeSpans, CallsThatHaveEndedCostNothingWhileOthersAreOpen) {
@@ -217,7 +216,7 @@ TEST(ScopeSpans, CallsThatHaveEndedCostNothingWhileOthersAreOpen) {
   for (int i = 0; i < 2000; ++i)
     lines += "begin s" + std::to_string(i % 2) + "\nalloc a 10\nfree a\n" +
              (i > 0 ? "end s" + std::to_string((i + 1) % 2) + "\n" : "");
-  const Replayed done(lines);
+  const Spans done(lines);
   EXPECT_LE(done.most_rows, 40u);
   EXPECT_EQ(done.ended.back().devices[0].peak_event, 2);
 }
@@ -228,7 +227,7 @@ TEST(ScopeSpans, ManyScopesOpenAtOnceStillAnswerRightly) {
     lines += "begin s" + std::to_string(i) + "\nalloc a" + std::to_string(i) + " 1\n";
   lines += "alloc top 1000\nfree top\n";
   for (int i = 0; i < 100; ++i) lines += "end s" + std::to_string(i) + "\n";
-  const Replayed done(lines);
+  const Spans done(lines);
   ASSERT_EQ(done.ended.size(), 100u);
   for (int i = 0; i < 100; ++i) expect_bytes(done.ended[static_cast<std::size_t>(i)], i, 1100, 100);
 }

@@ -3,15 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/written_tape.h"
 #include "tidemark/engine/tape/builder.h"
-#include "tidemark/engine/tape/text_reader.h"
 
 namespace tidemark {
 namespace {
 
-Diagnostics verify_text(const std::string& lines) {
-  return verify(read_tape_text("tape 1\ndevice cpu\n" + lines));
-}
+Diagnostics verify_text(const std::string& lines) { return verify(test::cpu_tape(lines)); }
 
 void expect_only(const Diagnostics& found, const std::string& code, const std::string& where,
                  std::int64_t count = 1) {

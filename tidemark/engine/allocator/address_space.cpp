@@ -8,32 +8,45 @@
 namespace tidemark {
 namespace {
 
-// Room below the first chunk, in eight of eleven runs on an H200: it stays free while a program
-// begins, and then fills. Here that is when a segment comes that does not fit into one chunk.
+// Room below the first chunk: it stays free while a program begins, and then fills. Here that is
+// when a segment comes that does not fit into one chunk.
 constexpr std::int64_t kRoom = std::int64_t{414} << 20;
 constexpr std::int64_t kBelowRoom = std::int64_t{2} << 20;  // nobody's, so that it stays apart
+constexpr std::int64_t kTakenByDriver = std::int64_t{64} << 20;
 
 }  // namespace
 
 std::int64_t AddressSpace::take(std::int64_t bytes) {
-  const auto serves = [&](const Gap& gap) {
-    const bool is_room = gap.address == room_ && gap.size == kRoom;
-    return gap.size >= bytes && (!is_room || bytes > kChunk);
-  };
-  const auto gap = std::find_if(gaps_.begin(), gaps_.end(), serves);
-  if (gap == gaps_.end()) {
-    const bool is_first = lowest_chunk_ == kTop;
-    const std::int64_t chunk = rounded_up(bytes, kChunk);
-    if (lowest_chunk_ < chunk) lowest_chunk_ = kTop;  // what lived there is long dead
-    const std::int64_t address = lowest_chunk_ -= chunk;
-    if (chunk > bytes) put_gap(address + bytes, chunk - bytes);
-    if (is_first && address > kRoom + kBelowRoom) {
-      room_ = address - kRoom;
-      put_gap(room_, kRoom);
-      lowest_chunk_ -= kRoom + kBelowRoom;
-    }
-    return address;
+  const auto is_room = [&](const Gap& gap) { return gap.address == room_ && gap.size == kRoom; };
+  const auto gap = std::find_if(gaps_.begin(), gaps_.end(), [&](const Gap& one) {
+    return one.size >= bytes && (!is_room(one) || bytes > kChunk);
+  });
+  if (gap == gaps_.end()) return take_chunk(bytes);
+  const bool opens_room = is_room(*gap);
+  const std::int64_t address = cut(gap, bytes);
+  if (opens_room) {
+    const auto large = std::find_if(gaps_.begin(), gaps_.end(),
+                                    [](const Gap& one) { return one.size >= kTakenByDriver; });
+    if (large != gaps_.end()) cut(large, kTakenByDriver);
   }
+  return address;
+}
+
+std::int64_t AddressSpace::take_chunk(std::int64_t bytes) {
+  const bool is_first = lowest_chunk_ == kTop;
+  const std::int64_t chunk = rounded_up(bytes, kChunk);
+  if (lowest_chunk_ < chunk) lowest_chunk_ = kTop;  // what lived there is long dead
+  const std::int64_t address = lowest_chunk_ -= chunk;
+  if (chunk > bytes) put_gap(address + bytes, chunk - bytes);
+  if (is_first && address > kRoom + kBelowRoom) {
+    room_ = address - kRoom;
+    put_gap(room_, kRoom);
+    lowest_chunk_ -= kRoom + kBelowRoom;
+  }
+  return address;
+}
+
+std::int64_t AddressSpace::cut(Gaps::iterator gap, std::int64_t bytes) {
   const std::int64_t address = gap->address;
   gap->address += bytes;
   gap->size -= bytes;

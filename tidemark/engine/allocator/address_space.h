@@ -1,11 +1,12 @@
 // Addresses for segments, as CUDA's driver hands them out: between equal blocks they decide.
 //
-// Seen on an H200: segments come in chunks of 32 MiB, each below the last, and what is left of a
-// chunk serves later ones, the lowest first. Address space that is reserved for an expandable
-// segment goes upwards, elsewhere. What the driver needs for itself shifts this, so it is likely,
-// not certain.
+// Seen in 47 training runs on an H200 (tests/data/segments): segments come in chunks of 32 MiB,
+// each below the last, and what is left of a chunk serves later ones, the lowest first. Below the
+// first chunk is a room that large segments fill; behind the first of them the driver takes 64 MiB
+// for itself. Address space that is reserved for an expandable segment goes upwards, elsewhere.
+// What else the driver and the host put between shifts this, so it is likely, not certain.
 //
-//   ... <- chunk 3 | chunk 2 | chunk 1 |        | reserve 1 | reserve 2 -> ...
+//   ... <- chunk 3 | chunk 2 | large 1, the driver's, large 2 ... | chunk 1 |   reserve 1 -> ...
 #pragma once
 
 #include <cstdint>
@@ -25,9 +26,12 @@ class AddressSpace {
   struct Gap {
     std::int64_t address = 0, size = 0;
   };
+  using Gaps = std::vector<Gap>;
+  std::int64_t take_chunk(std::int64_t bytes);
+  std::int64_t cut(Gaps::iterator gap, std::int64_t bytes);
   void put_gap(std::int64_t address, std::int64_t bytes);
 
-  std::vector<Gap> gaps_;  // by address, none beside another
+  Gaps gaps_;  // by address, none beside another
   std::int64_t lowest_chunk_ = kTop, next_reserve_ = kTop;
   std::int64_t room_ = kTop;  // where the room below the first chunk begins
 };
