@@ -16,7 +16,7 @@ EXAMPLE = ROOT / "examples" / "transformer.tape.txt"
 # No optimization, many files at once, none of the libraries that a tape in text form does not need.
 OPTIONS = (
     "-DTIDEMARK_CLI=ON", "-DTIDEMARK_UNITY=ON", "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_CXX_FLAGS=-O0",
-    "-DZSTD_LIBRARY=", "-DZIP_LIBRARY=",
+    "-DZSTD_LIBRARY=", "-DZIP_LIBRARY=", "-DSIMDJSON_LIBRARY=", "-DCMAKE_DISABLE_FIND_PACKAGE_ZLIB=ON",
 )
 
 

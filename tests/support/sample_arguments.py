@@ -13,11 +13,13 @@ from unittest.mock import patch
 
 import torch
 from torch.testing._internal import common_utils
+from torch.testing._internal.opinfo import core
 
 
 def sample_arguments(op: Any, dtype: torch.dtype, requires_grad: bool) -> Iterator[Any]:
     """Of an entry of op_db, on the CPU."""
-    with patch.object(common_utils, "extract_test_fn", return_value=None):
+    with (patch.object(common_utils, "extract_test_fn", return_value=None),
+          patch.object(core, "extract_test_fn", return_value=None)):
         samples = op.sample_inputs("cpu", dtype, requires_grad=requires_grad)
     end = object()
     while True:
