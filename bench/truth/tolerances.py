@@ -32,9 +32,6 @@ class Miss:
 
 
 KNOWN: dict[str, Miss] = {
-    "speech_ctc": Miss(
-        "which of several free blocks the allocator takes also goes by addresses, which nobody knows before",
-        boundary_mib=2.5),
     "moe_token_choice": Miss(
         "how many tokens choose which expert is a matter of values; other seeds move the real one by 15 MiB, too",
         boundary_mib=8.0),
