@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -62,6 +64,7 @@ double turned_percent(const RecordedRun& run) {
   for (const std::string& word : run.words) {
     if (word[0] == '-') {
       const auto gone = alive.find(std::stoll(word.substr(1)));
+      if (gone == alive.end()) throw std::runtime_error(run.name + ": nothing lies at " + word);
       space.give_back(gone->second.ours, gone->second.bytes);
       alive.erase(gone);
       continue;
@@ -77,7 +80,8 @@ double turned_percent(const RecordedRun& run) {
 }
 
 // By chance it would be half of all pairs. Without the 64 MiB of the driver's it is 5.6 % in
-// speech_ctc, which then was 2.2 MiB off at boundaries, and 3.7 % in conformer_autocast.
+// speech_ctc, which then was 2.2 MiB off at boundaries, 3.7 % in conformer_autocast, and 5.37 % on
+// average.
 TEST(AddressSpace, SegmentsLieAsOnARealGpu) {
   const std::vector<RecordedRun> runs = recorded_runs();
   ASSERT_EQ(runs.size(), 47u);
@@ -89,7 +93,19 @@ TEST(AddressSpace, SegmentsLieAsOnARealGpu) {
     if (run.name == "speech_ctc" || run.name == "conformer_autocast")
       EXPECT_LT(turned, 3) << run.name;
   }
-  EXPECT_LT(sum / static_cast<double>(runs.size()), 5.5);
+  EXPECT_LT(sum / static_cast<double>(runs.size()), 5.3);
+}
+
+// The driver takes its 64 MiB once, from the room, and only where they are left in it.
+TEST(AddressSpace, TheRoomIsOpenedOnce) {
+  AddressSpace space;
+  const std::int64_t first = space.take(32 * kMiB), room = first - 414 * kMiB;
+  EXPECT_EQ(space.take(400 * kMiB), room);
+  EXPECT_EQ(space.take(14 * kMiB), room + 400 * kMiB);
+  space.give_back(room, 400 * kMiB);
+  space.give_back(room + 400 * kMiB, 14 * kMiB);
+  EXPECT_EQ(space.take(32 * kMiB), room) << "it is a gap like others now";
+  EXPECT_EQ(space.take(200 * kMiB), room + 32 * kMiB);
 }
 
 TEST(AddressSpace, WhatIsGivenBackServesAgain) {

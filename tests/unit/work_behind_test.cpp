@@ -3,7 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <memory>
 #include <stdexcept>
+#include <string>
+#include <thread>
 #include <vector>
 
 namespace tidemark {
@@ -68,16 +74,45 @@ TEST_P(Both, APieceLargerThanAllThatMayWaitIsTaken) {
   EXPECT_EQ(sum, 3);
 }
 
-TEST_P(Both, WhatNobodyWaitedForMayBeLeft) {
-  int sum = 0;
+TEST_P(Both, WhatNobodyWaitedForIsDropped) {
+  struct Piece {
+    int number = 0;
+    std::shared_ptr<void> told_when_dropped = nullptr;
+  };
+  std::vector<int> done;
+  std::promise<void> dropped;
+  const std::shared_future<void> second_is_gone = dropped.get_future().share();
   {
-    Work work([&](int& piece) { sum += piece; }, GetParam());
+    WorkBehind<Piece> work(
+        [&](Piece& piece) {
+          done.push_back(piece.number);
+          second_is_gone.wait();
+        },
+        {GetParam().thread_from, GetParam().most_waiting});
+    work.hand_over({1}, 1);
+    work.hand_over({2, std::shared_ptr<void>(nullptr, [&](void*) { dropped.set_value(); })}, 1);
   }
-  {
-    Work work([&](int& piece) { sum += piece; }, GetParam());
-    work.hand_over(1, 1);
-  }
-  EXPECT_LE(sum, 1);
+  EXPECT_EQ(std::count(done.begin(), done.end(), 2), 0);
+}
+
+TEST(WorkBehind, MoreThanMayWaitIsHandedOverWhenThereIsRoom) {
+  std::promise<void> may_work;
+  const std::shared_future<void> sign = may_work.get_future().share();
+  Work work([&](int&) { sign.wait(); }, kBehind);
+  for (int i = 0; i < 4; ++i) work.hand_over(i, 1);
+  std::future<void> fifth = std::async(std::launch::async, [&] { work.hand_over(4, 1); });
+  EXPECT_EQ(fifth.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout);
+  may_work.set_value();
+  fifth.get();
+  work.finish();
+}
+
+TEST(WorkBehind, AFailureIsSeenWithoutWaiting) {
+  Work work([](int&) { throw std::runtime_error("at once"); }, kBehind);
+  EXPECT_FALSE(work.has_failed());
+  work.hand_over(1, 1);
+  while (!work.has_failed()) std::this_thread::yield();
+  EXPECT_THROW(work.finish(), std::runtime_error);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-"""Follows a program's modules, parameters, gradients and optimizers, and tells the C++ tracker.
+"""Follows a program's modules, parameters and optimizers, and tells the C++ tracker.
 
 The hooks on modules and gradients are C++; Python runs when a module is met for the first time and
 around optimizer steps, never per operator.
@@ -29,6 +29,7 @@ from tidemark.optimizer_steps import (
 )
 from tidemark.recording.compiler import hear_compiler
 from tidemark.recording.gpu_births import hear_gpus
+from tidemark.recording.gradients import FollowedGradients
 from tidemark.recording.hook_tables import GlobalHooks
 from tidemark.recording.library import _recorder, inner_tensors
 from tidemark.recording.made_storages import MadeStorages
@@ -37,7 +38,7 @@ from tidemark.recording.resizes import ResizeFollower
 from tidemark.recording.sharded_labels import GradientsOnly, ShardedLabels
 from tidemark.recording.telling import warn
 from tidemark.sharding.sharded_memory import ShardedMemory
-from tidemark.sharding.sharded_parameters import by_kind, kind_of, remember_parameters
+from tidemark.sharding.sharded_parameters import by_kind, remember_parameters
 
 
 class FollowedModule:
@@ -62,12 +63,10 @@ class Follower:
         self._as_pytorch = as_pytorch
         self._meet = meet
         self.calls = _recorder.ModuleCalls(tracker, not as_pytorch)
-        self._gradient_hook = _recorder.gradient_hook(tracker)
+        self.gradients = FollowedGradients(tracker, as_pytorch=as_pytorch)
         self._modules: dict[int, FollowedModule] = {}
-        self._hooked: dict[int, tuple[Any, Any]] = {}  # a parameter, and the handle of its hook
         self.on_step: Callable[[optim.Optimizer], None] = lambda optimizer: None
         self._in_step = False
-        self._without_gradient: dict[int, weakref.ref[nn.Parameter]] = {}
         self._unwatched: dict[int, Any] = {}
         self._hooks = GlobalHooks()
         self._resizes = ResizeFollower()
@@ -77,7 +76,7 @@ class Follower:
         self._lazy = LazyParameters()
         self._states = LabelledStates()
         self._sharded = ShardedMemory(
-            GradientsOnly(self._hooked, self._gradient_hook, self.give_up) if as_pytorch
+            GradientsOnly(self.gradients, self.give_up) if as_pytorch
             else ShardedLabels(self))
         self._has_told_end = False
         self.hears_gpus = True  # no GPU's allocator has refused to tell of births
@@ -121,11 +120,7 @@ class Follower:
         self._lazy.stop()
         self._sharded.stop()
         self._hooks.remove()
-        hooked = list(self._hooked.values())
-        self._hooked.clear()
-        for _, handle in hooked:
-            if handle is not None:
-                handle.remove()
+        self.gradients.stop()
         self.tell_given_up()
 
     def tell_given_up(self) -> None:
@@ -181,13 +176,13 @@ class Follower:
             known.stats = self._meet(known, self.names.name_of(module))
         if self._in_step and not steps_under_way():
             self._end_step()
-        if self._without_gradient:
-            self._hook_thawed()
+        if self.gradients.has_frozen():
+            self.gradients.follow_thawed()
         if self.calls.is_open(module) and not _call_is_running(module):
             self.tracker.abandon_forward(known.number)
             self.calls.close_lost()
         self.calls.remember(module, known.number)
-        self.calls.set_wary(self._in_step or bool(self._without_gradient))
+        self.calls.set_wary(self._in_step or self.gradients.has_frozen())
 
     def _prepare_wrapper(self, module: nn.Module, inner: nn.Module) -> None:
         """It takes no level; but a compiled module's calls are heard in place of the one inside."""
@@ -220,7 +215,7 @@ class Follower:
         self.tracker.diagnose("gpu-births-unheard", what)
         warn(f"tidemark: {what}", stacklevel=3)
 
-    # -- parameters, gradients, optimizers --------------------------------------------------
+    # -- parameters, optimizers -------------------------------------------------------------
 
     def label(self, tensors: Any, category: str, owner: str | None = None) -> None:
         """Gives the storages of a tensor, or of a list of them, their category, and the name of the
@@ -263,7 +258,7 @@ class Follower:
         if hook_gradients:
             for parameter in parameters:
                 if not is_lazy(parameter):
-                    self.follow_gradient(parameter)
+                    self.gradients.follow(parameter)
 
     def _label_own(self, module: nn.Module) -> None:
         """Labels what each module has itself, under its name."""
@@ -292,7 +287,7 @@ class Follower:
             is_parameter = isinstance(tensor, nn.Parameter)
             self.label(tensor, "Parameter" if is_parameter else "Buffer", owner)
             if is_parameter and hook_gradients:
-                self.follow_gradient(tensor)
+                self.gradients.follow(tensor)
         except Exception as problem:
             self.give_up(problem)
 
@@ -338,31 +333,8 @@ class Follower:
 
     def _end_step(self) -> None:
         self._in_step = False
-        self.calls.set_wary(bool(self._without_gradient))
+        self.calls.set_wary(self.gradients.has_frozen())
         self.tracker.end_optimizer()
-
-    def follow_gradient(self, parameter: nn.Parameter) -> None:
-        """Labels the gradients of a parameter as they come; of one that needs none, once it does."""
-        if id(parameter) in self._hooked or not parameter.is_leaf:
-            return
-        if not parameter.requires_grad:
-            self._without_gradient[id(parameter)] = weakref.ref(parameter)
-            return
-        number = id(parameter)
-        alive = weakref.ref(parameter, lambda _: self._hooked.pop(number, None))
-        kind = "" if self._as_pytorch else kind_of(parameter)
-        self.tracker.follow_gradient(parameter, self._as_pytorch, f"{kind}Gradient")
-        hookable: Any = parameter  # torch does not type it
-        self._hooked[number] = alive, (
-            hookable.register_hook(self._gradient_hook) if self._as_pytorch else None)
-
-    def _hook_thawed(self) -> None:
-        for number, alive in list(self._without_gradient.items()):
-            parameter = alive()
-            if parameter is None or parameter.requires_grad:
-                self._without_gradient.pop(number, None)
-            if parameter is not None and parameter.requires_grad:
-                self.follow_gradient(parameter)
 
     def _watch_from_python(self, tensor: torch.Tensor) -> None:
         """For memory that is not the allocator's: the storage object's own end tells of its death."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from typing import Any
+
+from tidemark.recording.gradients import FollowedGradients
 
 
 class ShardedLabels:
@@ -13,7 +15,7 @@ class ShardedLabels:
         self._follower = follower
         self.set_purpose: Callable[[str], str] = follower.tracker.set_purpose
         self.label: Callable[[Any, str], None] = follower.label
-        self.follow_unsharded: Callable[[Any], None] = follower.follow_gradient
+        self.follow_unsharded: Callable[[Any], None] = follower.gradients.follow
         self.give_up: Callable[[Exception], None] = follower.give_up
 
     def take_sharded_gradient(self, parameter: Any, gradient: Any) -> None:
@@ -24,17 +26,11 @@ class ShardedLabels:
 
 
 class GradientsOnly:
-    """For PyTorch's MemTracker, to which gradients of shards are gradients: of the parameters whose
-    ids are in `followed`."""
+    """For PyTorch's MemTracker, to which gradients of shards are gradients."""
 
-    def __init__(self, followed: Container[int], label: Callable[[Any], None],
-                 give_up: Callable[[Exception], None]) -> None:
-        self._followed, self._label = followed, label
+    def __init__(self, gradients: FollowedGradients, give_up: Callable[[Exception], None]) -> None:
+        self.take_sharded_gradient = gradients.label_followed
         self.give_up = give_up
-
-    def take_sharded_gradient(self, parameter: Any, gradient: Any) -> None:
-        if id(parameter) in self._followed:
-            self._label(gradient)
 
     def set_purpose(self, category: str) -> str:
         return ""

@@ -22,14 +22,12 @@ std::int64_t AddressSpace::take(std::int64_t bytes) {
     return one.size >= bytes && (!is_room(one) || bytes > kChunk);
   });
   if (gap == gaps_.end()) return take_chunk(bytes);
-  const bool opens_room = is_room(*gap);
-  const std::int64_t address = cut(gap, bytes);
-  if (opens_room) {
-    const auto large = std::find_if(gaps_.begin(), gaps_.end(),
-                                    [](const Gap& one) { return one.size >= kTakenByDriver; });
-    if (large != gaps_.end()) cut(large, kTakenByDriver);
+  std::int64_t behind = 0;
+  if (is_room(*gap)) {
+    room_ = kNowhere;  // a gap like others from now on
+    if (gap->size - bytes >= kTakenByDriver) behind = kTakenByDriver;
   }
-  return address;
+  return cut(gap, bytes + behind);
 }
 
 std::int64_t AddressSpace::take_chunk(std::int64_t bytes) {

@@ -20,14 +20,14 @@ struct FileBlock {
   std::uint64_t at = 0;  // in the file
   BlockHeader header{};
   Checksum sum;                   // of the header's numbers
-  std::vector<std::byte> stored;  // but events that are stored as they are, which are in their rows
+  std::vector<std::byte> stored;  // empty for events in no compression: they are in their rows
   EventRows rows;                 // for events: where they are, or shall be
   std::size_t first_event = 0;
 };
 
 class BlockDecoder {
  public:
-  explicit BlockDecoder(const std::string& name, const Codec* codec) : name_(name), codec_(codec) {}
+  BlockDecoder(const std::string& name, const Codec* codec) : name_(name), codec_(codec) {}
 
   // Throws Error for damage; then what came before is good, and nothing more may be decoded.
   void decode(FileBlock& block);

@@ -1,4 +1,5 @@
-// A compressor that a caller may hand in; the engine itself has none.
+// A compressor that a caller may hand in; the engine itself has none. A tape's reader calls it from
+// one thread at a time, and of a large tape not from the caller's.
 #pragma once
 
 #include <cstddef>

@@ -35,7 +35,7 @@ void set_flags(std::span<const std::uint8_t> kinds, Flags& flags) {
   for (std::size_t i = 0; i < kinds.size(); ++i) flags[i] = flag_of<kIsTrue>(kinds[i]);
 }
 
-constexpr bool is_mark(Kind kind) { return kind == Kind::Mark; }
+constexpr bool is_mark_kind(Kind kind) { return kind == Kind::Mark; }
 
 // Whether one of the flagged rows has a subject of `limit` and its own place, or more.
 bool any_beyond(const Flags& flags, std::span<const std::uint32_t> subjects, std::uint32_t limit,
@@ -99,7 +99,7 @@ bool EventChecks::pairs_in_range(const EventRows& rows, std::size_t first) const
         std::min<std::uint64_t>(first + done + kStoragesAhead, UINT32_MAX - kRowsAtOnce));
     set_flags<is_about_storage>(kinds, flags);
     is_good &= !any_beyond(flags, subjects, storages, 1);
-    set_flags<is_mark>(kinds, flags);
+    set_flags<is_mark_kind>(kinds, flags);
     is_good &= !any_beyond(flags, subjects, texts, 0);
     set_flags<needs_device>(kinds, flags);
     is_good &= !any_without_device(flags, rows.device.subspan(done, count));

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <optional>
+#include <exception>
 #include <vector>
 
 #include "tidemark/engine/base/byte_codec.h"
@@ -26,8 +26,8 @@ struct TakenBlock {
   EventRows ahead;
 };
 
-// A few blocks of events: smaller tapes are read before a thread has begun. What waits is in memory
-// without anybody having looked at it, so there is an end to it.
+// In bytes of memory. A few blocks of events: smaller tapes are read before a thread has begun.
+// What waits is in memory without anybody having looked at it, so there is an end to it.
 constexpr WorkBehind<TakenBlock>::Limits kDecoding = {std::size_t{4} << 20, std::size_t{32} << 20};
 // So far before events come to their rows the thread behind has memory put there.
 constexpr std::size_t kRowsAhead = 8 * kBlockEvents;
@@ -39,7 +39,11 @@ class FileReader {
 
   Tape read() {
     read_file_header();
-    if (const std::optional<Error> damage = read_blocks()) end_before(*damage);
+    try {
+      read_blocks();
+    } catch (const Error& damage) {
+      end_before(damage);
+    }
     events_.grow_to(decoder_.good_events());
     return Tape(std::move(decoder_.tables()), std::move(events_),
                 std::move(decoder_.diagnostics()));
@@ -81,22 +85,23 @@ class FileReader {
                         "text of it, which every one reads");
   }
 
-  // The first damage in the order of the file: what is behind it was perhaps taken, never decoded.
-  std::optional<Error> read_blocks() {
-    std::optional<Error> damage;
+  // Throws what is wrong first in the order of the file: what is behind it was perhaps taken, never
+  // decoded.
+  void read_blocks() {
+    std::exception_ptr ended_by;
     try {
       while (!decoding_.has_failed() && read_block()) {
       }
-    } catch (const Error& error) {
-      damage = error;
+    } catch (...) {
+      ended_by = std::current_exception();
     }
     try {
       decoding_.finish();
-    } catch (const Error& error) {
-      damage = error;
+    } catch (...) {
       block_at_ = decoder_.at();
+      throw;
     }
-    return damage;
+    if (ended_by) std::rethrow_exception(ended_by);
   }
 
   // False at the end block.
@@ -120,9 +125,10 @@ class FileReader {
                   "the run that wrote it may have been killed");
     take(block);
     const bool is_end = block.header.kind == BlockKind::End;
-    const std::size_t size = block.stored.size() + block.rows.size() * EventColumns::kBytesPerEvent;
+    const std::size_t held =
+        sizeof(block) + block.stored.size() + block.rows.size() * EventColumns::kBytesPerEvent;
     const EventRows ahead = rows_ahead(block);
-    decoding_.hand_over({std::move(block), ahead}, size);
+    decoding_.hand_over({std::move(block), ahead}, held);
     return !is_end;
   }
 
@@ -140,7 +146,7 @@ class FileReader {
 
   void add_rows(FileBlock& block) {
     const std::size_t first = events_.size(), count = event_count(block.header);
-    if (first == 0 && block.header.codec == kStored)
+    if (first == 0 && count > 0 && block.header.codec == kStored)
       events_.reserve(source_.remaining() / EventColumns::kBytesPerEvent);
     // Where the columns move, nobody may be looking at them.
     if (first + count > events_.capacity()) decoding_.wait();

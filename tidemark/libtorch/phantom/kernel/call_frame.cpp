@@ -5,6 +5,14 @@
 
 namespace tidemark::phantom {
 
+std::optional<std::int64_t> told_dim(const c10::OperatorHandle& op,
+                                     c10::ArrayRef<c10::IValue> args) {
+  const auto& declared = op.schema().arguments();
+  for (std::size_t i = 0; i < args.size(); ++i)
+    if (declared[i].name() == "dim" && args[i].isInt()) return args[i].toInt();
+  return std::nullopt;
+}
+
 void CallFrame::look_at(const at::Tensor& tensor) {
   if (!tensor.defined()) return;
   if (!is_phantom(tensor)) {

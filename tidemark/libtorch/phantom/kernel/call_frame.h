@@ -5,6 +5,7 @@
 #include <ATen/core/stack.h>
 #include <c10/core/GradMode.h>
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -50,6 +51,10 @@ c10::IValue with_tensors(const c10::IValue& value, Change&& change) {
   return value;
 }
 
+// The dimension that a call is told to work along, if any.
+std::optional<std::int64_t> told_dim(const c10::OperatorHandle& op,
+                                     c10::ArrayRef<c10::IValue> args);
+
 class CallFrame {
  public:
   CallFrame(const c10::OperatorHandle& op, torch::jit::Stack& stack)
@@ -78,6 +83,10 @@ class CallFrame {
   c10::Device device() const { return device_; }
 
   torch::jit::Stack& stack() { return stack_; }
+  // Until results are pushed.
+  c10::ArrayRef<c10::IValue> args() const {
+    return c10::ArrayRef<c10::IValue>(stack_.data() + base_, count_);
+  }
   std::vector<c10::IValue> copy_of_args() const {
     return {stack_.begin() + static_cast<std::ptrdiff_t>(base_), stack_.end()};
   }

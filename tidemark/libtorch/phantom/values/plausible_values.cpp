@@ -17,12 +17,8 @@ namespace {
 // Along which indices are chosen; nothing where the whole tensor is searched.
 std::optional<std::int64_t> searched_dimension(const CallFrame& frame,
                                                const std::vector<c10::IValue>& args) {
-  const auto& declared = frame.op().schema().arguments();
-  std::optional<std::int64_t> dim;
-  if (frame.op().schema().name() == "aten::multinomial") dim = -1;
-  for (std::size_t i = 1; i < args.size(); ++i)
-    if (declared[i].name() == "dim" && args[i].isInt()) dim = args[i].toInt();
-  return dim;
+  if (frame.op().schema().name() == "aten::multinomial") return -1;
+  return told_dim(frame.op(), args);
 }
 
 at::Tensor indices_of(const at::Tensor& result, const CallFrame& frame,

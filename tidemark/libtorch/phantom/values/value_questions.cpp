@@ -127,14 +127,6 @@ std::int64_t assumed_count(const CallFrame& frame, std::int64_t most) {
   return session_options().on_value == OnValue::Zero ? 0 : most;
 }
 
-// The dimension an operator is told to work along, if any.
-std::optional<std::int64_t> dim_of(const CallFrame& frame) {
-  const auto& declared = frame.op().schema().arguments();
-  for (std::size_t i = 0; i < frame.count(); ++i)
-    if (declared[i].name() == "dim" && frame.arg(i).isInt()) return frame.arg(i).toInt();
-  return std::nullopt;
-}
-
 bool finish(CallFrame& frame, at::Tensor result) {
   if (frame.has_out()) {
     const at::Tensor out = frame.arg(frame.count() - 1).toTensor();
@@ -247,7 +239,7 @@ bool answer_unique(CallFrame& frame) {
                   "met values that nobody knows; they were taken as all different");
   const at::Tensor self = frame.arg(0).toTensor();
   const auto whole = caffe2::TypeMeta::Make<std::int64_t>();
-  const std::optional<std::int64_t> dim = dim_of(frame);
+  const std::optional<std::int64_t> dim = told_dim(frame.op(), frame.args());
   const std::int64_t searched = dim ? self.size(*dim) : self.numel();
   const bool all_alike = session_options().on_value == OnValue::Zero;
   const std::int64_t count = all_alike ? std::min<std::int64_t>(searched, 1) : searched;
