@@ -28,11 +28,12 @@ def _told(original: Any) -> Callable[..., Any]:
     return method
 
 
+_distributed: Any = torch.distributed  # its types do not have the reducer
 # Buckets are made with the reducer, and once more when the order of gradients is known.
 _METHODS = ReplacedMethods(
-    ReplacedMethod(torch.distributed.Reducer, name, _told)
+    ReplacedMethod(_distributed.Reducer, name, _told)
     for name in ("__init__", "_rebuild_buckets")
-    if torch.distributed.is_available() and hasattr(torch.distributed.Reducer, name)
+    if torch.distributed.is_available() and hasattr(_distributed.Reducer, name)
 )
 
 

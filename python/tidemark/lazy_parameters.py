@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from torch.nn.parameter import UninitializedTensorMixin
 from torch.utils.weak import WeakIdKeyDictionary
 
 from tidemark.recording.replaced_method import ReplacedMethod
+
+if TYPE_CHECKING:
+    UninitializedTensorMixin: Any  # torch's types do not have it
+else:
+    from torch.nn.parameter import UninitializedTensorMixin
 
 _started: list[LazyParameters] = []
 

@@ -25,7 +25,7 @@ from tidemark.tensor_parts import parts_of
 if TYPE_CHECKING:
     from tidemark._profile import Profile, ToldOwner, ToldParameter, ToldTensor
 
-_FLAGS = {"record_shapes": True, "profile_memory": True, "with_stack": True}
+_FLAGS: dict[str, Any] = {"record_shapes": True, "profile_memory": True, "with_stack": True}
 
 
 class Profiling:
@@ -50,11 +50,13 @@ class Profiling:
         if self._started is not None:
             raise RuntimeError("a profile cannot be entered again; make a new one")
         self._started = time.monotonic()
-        self.profile.__enter__()
+        untyped: Any = self.profile
+        untyped.__enter__()
         return self
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        self.profile.__exit__(kind, error, trace)
+        untyped: Any = self.profile
+        untyped.__exit__(kind, error, trace)
         self._is_over = True
         self._told = [told_owner(owner) for owner in self._owners]
         self._paths = self._find_paths()
@@ -70,17 +72,20 @@ class Profiling:
     def _find_paths(self) -> dict[int, str]:
         from tidemark import _profile
 
-        called = _profile.called_modules(self.profile.profiler.kineto_results)
+        called = _profile.called_modules(self._results)
         return module_paths(called, (one for one in self._owners if isinstance(one, nn.Module)))
+
+    @property
+    def _results(self) -> Any:
+        if not self._is_over or self.profile.profiler is None:
+            raise RuntimeError("the profile is not over: leave its block first")
+        return self.profile.profiler.kineto_results
 
     @cached_property
     def _analysis(self) -> Profile:
-        if not self._is_over:
-            raise RuntimeError("the profile is not over: leave its block first")
         from tidemark import _profile
 
-        result = self.profile.profiler.kineto_results
-        return _profile.analyse(result, find_identity=True, told=self._told, paths=self._paths)
+        return _profile.analyse(self._results, find_identity=True, told=self._told, paths=self._paths)
 
     @cached_property
     def tape(self) -> tidemark.Tape:
@@ -90,7 +95,7 @@ class Profiling:
     @cached_property
     def memory_profile(self) -> memory_profiler.MemoryProfile:
         """The same run in PyTorch's words, and with PyTorch's identities of tensors."""
-        return memory_profiler.MemoryProfile(self.profile.profiler.kineto_results)
+        return memory_profiler.MemoryProfile(self._results)
 
     def report(self, depth: int = 3, width: int = 80) -> str:
         """Peak, what it is made of, timeline and modules, as text."""

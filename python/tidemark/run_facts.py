@@ -39,9 +39,10 @@ def ending_of(error: BaseException | None) -> Ending:
     if isinstance(error, StepsDone):
         return Ending("steps")
     if isinstance(error, SystemExit):
-        is_text = not isinstance(error.code, int)
-        text = str(error.code) if is_text else f"the script ended with exit code {error.code}"
-        return Ending("error", text, place_of(error), text + "\n", 1 if is_text else error.code)
+        text, code = str(error.code), 1
+        if isinstance(error.code, int):
+            text, code = f"the script ended with exit code {error.code}", error.code
+        return Ending("error", text, place_of(error), text + "\n", code)
     how = "interrupted" if isinstance(error, KeyboardInterrupt) else "error"
     if is_out_of_memory(error):
         how = "out-of-memory"

@@ -33,6 +33,8 @@ def test_a_profile_is_entered_once_and_read_afterwards(gpus: Any) -> None:
     with profiling:
         with pytest.raises(RuntimeError, match="leave its block"):
             profiling.tape
+        with pytest.raises(RuntimeError, match="leave its block"):
+            profiling.memory_profile
         torch.ones(5, device="cuda")
     assert len(profiling.tape) > 0
     with pytest.raises(RuntimeError, match="make a new one"):

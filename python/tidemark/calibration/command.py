@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import tidemark
 from tidemark.calibration.calibration_file import BadCalibration, Calibration, read_calibration
@@ -60,9 +61,10 @@ def this_machine() -> Calibration:
     if not torch.cuda.is_available():
         raise Refused("calibrating needs a GPU, and PyTorch sees none here; an estimate without a "
                       "calibration goes by rules")
+    cudnn: Any = torch.backends.cudnn  # torch does not type it
     properties = torch.cuda.get_device_properties(0)
     return Calibration(properties.name, f"{properties.major}.{properties.minor}", driver_version(),
-                       torch.__version__, torch.backends.cudnn.version() or 0)
+                       torch.__version__, cudnn.version() or 0)
 
 
 def driver_version() -> str:
@@ -90,7 +92,7 @@ def calls_of(options: CalibrateOptions) -> list[tuple[str, str]]:
 
 
 def calls_on_tapes(tapes: list[str]) -> list[tuple[str, str]]:
-    calls = {}
+    calls: dict[tuple[str, str], None] = {}
     for path in tapes:
         try:
             tape = tidemark.open(path)

@@ -29,7 +29,9 @@ def pieces_of(text: str) -> Pieces:
 
 
 def _check(pieces: Pieces) -> None:
-    taken, held, born = 0, set(), set()
+    taken = 0
+    held: set[int] = set()
+    born: set[int] = set()
     for kind, value in pieces:
         known = held if kind == GIVE_BACK else born
         if kind == TAKE:

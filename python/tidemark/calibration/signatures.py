@@ -82,10 +82,10 @@ class _Reader:
         if tensor := TENSOR.match(self.text, self.at):
             self.at = tensor.end()
             return _tensor(tensor)
-        end = re.compile(r"[^,\])]*").match(self.text, self.at)
-        assert end is not None
-        self.at = end.end()
-        return _word(end.group())
+        found = re.compile(r"[^,\])]*").match(self.text, self.at)
+        assert found is not None
+        self.at = found.end()
+        return _word(found.group())
 
 
 def _numbers(text: str) -> tuple[int, ...]:

@@ -60,8 +60,9 @@ log = logging.getLogger(__name__)
 def install() -> None:
     """Takes the original's place: `prof._memory_profile()`, `prof.export_memory_timeline` and
     `torch.cuda._memory_viz.profile_plot` run on this module, for the rest of the process."""
-    import torch.profiler.profiler as caller
+    import torch.profiler.profiler as profiler
 
+    caller: Any = profiler  # to its types, no other classes can be there
     ours = sys.modules[__name__]
     sys.modules["torch.profiler._memory_profiler"] = torch.profiler._memory_profiler = ours
     caller.MemoryProfile, caller.MemoryProfileTimeline = MemoryProfile, MemoryProfileTimeline
@@ -153,7 +154,7 @@ class MemoryProfile:
         """The category of every version that a node uses or makes, or that was named."""
         keys = self._op_tree._keys
         return {
-            (keys[key], version): category and Category(category)
+            (keys[key], version): None if category is None else Category(category)
             for key, version, category in self._profile.snapshot()
         }
 

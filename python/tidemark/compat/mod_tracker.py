@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tidemark.recording.library import _recorder  # first: it checks that torch has the rest
 
@@ -18,6 +18,9 @@ from torch.utils._pytree import tree_leaves
 
 from tidemark.recording.hook_tables import GlobalHooks
 from tidemark.recording.pytorch_names import PyTorchNames
+
+if TYPE_CHECKING:
+    from tidemark.module_names import ModuleNames
 
 __all__ = ["ModTracker"]
 
@@ -32,7 +35,7 @@ class ModTracker:
 
     def __init__(self) -> None:
         self.parents = {"Global"}
-        self._names = PyTorchNames()
+        self._names: PyTorchNames | ModuleNames = PyTorchNames()
         self._running: dict[str, int] = {}
         self._hooks: dict[str, Hook | None] = dict.fromkeys(_HOOKS)
         self._ends: list[tuple[weakref.ref[nn.Module], Hook]] = []

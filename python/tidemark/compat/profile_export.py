@@ -79,7 +79,8 @@ class MemoryProfileTimeline:
         times, rows = self._coalesce_timeline(device_str)
         device = torch.device(device_str)
         lines = [title] if title else []
-        counts = device.type == "cuda" and torch.cuda.is_initialized()
+        cuda: Any = torch.cuda  # torch does not type it
+        counts = device.type == "cuda" and cuda.is_initialized()
         for what in ("allocated", "reserved"):
             most = getattr(torch.cuda, f"max_memory_{what}")(device) if counts else 0
             lines.append(f"Max memory {what}: {most / 1024**3:.2f} GiB")

@@ -35,7 +35,8 @@ def extract_gradients(node: _ProfilerEvent) -> Iterator[tuple[TensorKey | None, 
 
 def get_scopes(event: _ProfilerEvent | None) -> tuple[RecordScope, ...]:
     """The scopes of the event and of all operators above it, innermost first."""
-    scopes = []
+    scopes: list[RecordScope] = []
+    fields: Any  # its type goes by the kind
     while event:
         kind, fields = event.typed
         if kind == _EventType.TorchOp:
@@ -196,7 +197,7 @@ class DataFlowNode:
 
     @property
     def start_time(self) -> int:
-        return self._event.start_time_ns  # type: ignore[no-any-return]
+        return self._event.start_time_ns
 
 
 class DataFlowGraph:

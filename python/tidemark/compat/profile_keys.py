@@ -100,4 +100,4 @@ class TensorKey(Key):
     @classmethod
     def from_tensor(cls, t: _TensorMetadata | None) -> TensorKey | None:
         """Of what an operator was given."""
-        return t and cls._make(t.id, t.storage_data_ptr, t.allocation_id, t.device)
+        return None if t is None else cls._make(t.id, t.storage_data_ptr, t.allocation_id, t.device)

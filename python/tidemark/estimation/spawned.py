@@ -18,4 +18,4 @@ def main(folder: str, name: str, **handles: Any) -> None:
     from tidemark.estimation.processes import run_process
 
     options: EstimateOptions = pickle.loads((Path(folder) / OPTIONS).read_bytes())
-    sys.exit(run_process(name, lambda: spawn_main(**handles), options, Path(folder)))  # type: ignore[arg-type]
+    sys.exit(run_process(name, lambda: spawn_main(**handles), options, Path(folder)))

@@ -238,6 +238,7 @@ class Follower:
     def _label_copies(self) -> None:
         """Copies that are not called: whoever keeps them, they are no parameters of the training."""
         for root in self._copies.take_new(lambda module: id(module) in self._modules):
+            assert isinstance(self.names, ModuleNames)  # no others hear of copies
             for path, module in self.names.name_tree(root):
                 self.tracker.set_owner(path)
                 self.label([*module.parameters(recurse=False), *module.buffers(recurse=False)], "Other")
@@ -284,9 +285,8 @@ class Follower:
         try:
             if not self.tracker.is_running:
                 return
-            is_parameter = isinstance(tensor, nn.Parameter)
-            self.label(tensor, "Parameter" if is_parameter else "Buffer", owner)
-            if is_parameter and hook_gradients:
+            self.label(tensor, "Parameter" if isinstance(tensor, nn.Parameter) else "Buffer", owner)
+            if isinstance(tensor, nn.Parameter) and hook_gradients:
                 self.gradients.follow(tensor)
         except Exception as problem:
             self.give_up(problem)

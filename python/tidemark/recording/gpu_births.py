@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from typing import Any
 
 import torch
 
@@ -18,7 +19,8 @@ def hear_gpus(tell_unheard: Tell) -> None:
     """At once, or as soon as CUDA is initialized. Where the allocator does not let anybody listen,
     `tell_unheard` (a method, not kept alive) is called with its error."""
     global _is_queued
-    if not torch.backends.cuda.is_built():  # no question that wakes CUDA up
+    built: Any = torch.backends.cuda  # torch does not type it
+    if not built.is_built():  # no question that wakes CUDA up
         return
     _awaiting.append(weakref.WeakMethod(tell_unheard))
     if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]

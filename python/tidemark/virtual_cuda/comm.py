@@ -54,7 +54,7 @@ def broadcast_coalesced(
     results: list[list[torch.Tensor]] = [[tensor.detach() for tensor in tensors]]
     results += [[torch.Tensor()] * len(tensors) for _ in devices[1:]]
     for chunk in chunks_of(tensors, buffer_size):
-        flat = torch.cat([tensors[i].detach().reshape(-1) for i in chunk])
+        flat: Any = torch.cat([tensors[i].detach().reshape(-1) for i in chunk])
         for device, row in zip(devices[1:], results[1:]):
             parts = flat.to(place(device)).split([tensors[i].numel() for i in chunk])
             for i, part in zip(chunk, parts):
@@ -84,8 +84,10 @@ def scatter(
 
 
 def split(tensor: torch.Tensor, count: int, sizes: Any, dim: int) -> Sequence[torch.Tensor]:
-    tensor = tensor.detach()
-    return tensor.chunk(count, dim) if sizes is None else tensor.split(list(sizes), dim)
+    whole: Any = tensor.detach()  # torch does not type its split
+    parts: Sequence[torch.Tensor] = (
+        whole.chunk(count, dim) if sizes is None else whole.split(list(sizes), dim))
+    return parts
 
 
 def scatter_into(
@@ -106,7 +108,8 @@ def gather(tensors: Sequence[torch.Tensor], dim: int, device: int | None) -> tor
 
 
 def gather_into(tensors: Sequence[torch.Tensor], out: torch.Tensor, dim: int) -> torch.Tensor:
-    for one, part in zip(tensors, out.split([one.size(dim) for one in tensors], dim)):
+    whole: Any = out
+    for one, part in zip(tensors, whole.split([one.size(dim) for one in tensors], dim)):
         part.copy_(one.detach(), non_blocking=True)
     return out
 

@@ -19,7 +19,8 @@ from tidemark.virtual_cuda.pools import (
 
 # Seed and offset lie on the GPU while there is a graph; later versions make them where a graph has
 # random numbers.
-KEEPS_GENERATOR_STATE = torch.__version__ < (2, 12)
+_torch_version: Any = torch.__version__  # a text to torch's types, which no pair is compared with
+KEEPS_GENERATOR_STATE: bool = _torch_version < (2, 12)
 
 _open_captures: list["CUDAGraph"] = []
 
@@ -111,9 +112,10 @@ class CUDAGraph:
             self._generator.add_graph()
 
     def __del__(self) -> None:
-        if getattr(self, "_generator", None) is not None:
+        generator = getattr(self, "_generator", None)
+        if generator is not None:
             self.reset()
-            self._generator.remove_graph()
+            generator.remove_graph()
 
 
 def patch_graphs(patches: Patches) -> None:

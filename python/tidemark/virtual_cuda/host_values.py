@@ -31,8 +31,8 @@ def patch_host_values(patches: Patches) -> None:
                     disable=_heard_after(faulthandler.disable))
     patches.set(signal, "signal", _heard_after(signal.signal))
     # Each worker of a loader has handlers of its own.
-    workers = signal_handling._set_worker_signal_handlers
-    patches.set(signal_handling, "_set_worker_signal_handlers", _heard_after(workers))
+    workers: Any = signal_handling  # its types do not have the name
+    patches.set(workers, "_set_worker_signal_handlers", _heard_after(workers._set_worker_signal_handlers))
 
 
 def _filled_first(method: Callable[..., Any]) -> Callable[..., Any]:

@@ -24,7 +24,8 @@ _LEFT_OUT = "__dynamo_disable"  # PyTorch keeps there how a function is called t
 def patch_late_compiler(patches: Patches) -> None:
     if _COMPILER in sys.modules:
         return
-    left_out = torch._disable_dynamo(lambda: None).__code__
+    owner: Any = torch  # its types do not have the name
+    left_out = owner._disable_dynamo(lambda: None).__code__
     step = _use_grad_for_differentiable(lambda: None).__code__
     for function in gc.get_referrers(left_out, step):
         if not isinstance(function, FunctionType):
@@ -67,7 +68,7 @@ def _set_code(patches: Patches, function: FunctionType, code: CodeType) -> None:
     patches.call_afterwards(lambda: setattr(function, "__code__", before))
 
 
-def _with_grad_as_asked(func: Callable[..., Any]) -> FunctionType:
+def _with_grad_as_asked(func: Callable[..., Any]) -> Callable[..., Any]:
     """What PyTorch puts around an optimizer's step, without the marks for its compiler."""
 
     def step(*args: Any, **kwargs: Any) -> Any:

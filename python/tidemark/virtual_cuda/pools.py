@@ -77,7 +77,8 @@ class MemPool:
         return self._user.users()
 
     def snapshot(self, include_traces: bool = True) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = torch.cuda.memory_snapshot(self.id)
+        cuda: Any = torch.cuda  # torch does not type it
+        found: list[dict[str, Any]] = cuda.memory_snapshot(self.id)
         return found
 
     def __del__(self) -> None:

@@ -76,5 +76,5 @@ def patch_default_type(patches: Patches) -> None:
 
 def _new_on_cuda(cls: type, *args: Any, **kwargs: Any) -> Any:
     """torch.Tensor(2, 3), which heeds no default device."""
-    made = torch._C.TensorBase.__new__(cls, *args, **kwargs)
+    made: Any = torch._C.TensorBase.__new__(cls, *args, **kwargs)
     return made.cuda() if cls is torch.Tensor and "device" not in kwargs else made
