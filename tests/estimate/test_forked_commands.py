@@ -74,7 +74,7 @@ def test_a_variable_that_torch_may_read_as_it_is_imported_needs_a_real_command(t
     assert run_forked(["estimate", "none.py"], tmp_path, 60, os.environ | {"CUBLAS_WORKSPACE_CONFIG": ":16:8"})
 
 
-def test_the_first_run_of_a_file_is_a_real_command(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_run_of_a_folder_is_a_real_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forked_commands, "_begun", set())
     monkeypatch.setattr(forked_commands, "run_forked", lambda *_: "forked")
     assert "no such script" in run_command("estimate", "none.py").stderr

@@ -4,7 +4,7 @@ which each Python imports torch (command_server.py).
 It is the same program: the package's __main__ with the same words, folder, environment and streams, in
 a process of its own. Not the same are the process's start and Python's very end, so tests of signals,
 faults, limits, children, endings and held files start real commands. Real are also the first run of each
-test file and verb, and whatever sets variables that torch may read as it is imported. Scripts that import
+folder of tests and verb, and whatever sets variables that torch may read as it is imported. Scripts that import
 torch._dynamo without a word of it are forks of a process that has that, too: checkpoints and what is
 distributed do it, and where GPUs are not virtual the first use of an optimizer.
 """
@@ -70,8 +70,8 @@ _begun: set[tuple[str, str]] = set()
 
 
 def is_first(verb: str) -> bool:
-    """Whether the test file that runs has not used this verb yet."""
-    one = os.environ.get("PYTEST_CURRENT_TEST", "").partition("::")[0], verb
+    """Whether no test of the running one's folder has used this verb yet."""
+    one = os.path.dirname(os.environ.get("PYTEST_CURRENT_TEST", "").partition("::")[0]), verb
     return one not in _begun and not _begun.add(one)  # type: ignore[func-returns-value]
 
 
