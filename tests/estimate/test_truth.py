@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TRUTH = ROOT / "bench" / "truth"
 GOLDEN = ROOT / "tests" / "golden" / "gpu" / "h200-torch2.11.json"
 HELD_OUT = GOLDEN.with_name("h200-torch2.11-held-out.json")
+SPREAD = GOLDEN.with_name("spread-h200-torch2.11.json")
 REAL = json.loads(GOLDEN.read_text(encoding="utf-8"))
 MIB = 2**20
 
@@ -115,3 +116,20 @@ def test_a_run_peaks_where_a_real_gpu_does(name: str, tmp_path: Path) -> None:
         assert len(row["boundaries"]) > 8
         for phase, bytes_there, difference in row["boundaries"]:
             assert abs(difference) <= max(0.001 * bytes_there, 2 * MIB), phase
+
+
+def is_near(one: list[int], other: list[int]) -> bool:
+    return all(abs(a - b) <= max(0.001 * b, 2 * MIB) for a, b in zip(one, other, strict=True))
+
+
+@pytest.mark.usefixtures("library_workspaces")
+def test_where_values_decide_an_estimate_is_near_a_real_run_of_some_seed(tmp_path: Path) -> None:
+    """Nearer to all of them nobody can be: they are further from each other than an estimate may be."""
+    code, told, row = compared("moe_token_choice", tmp_path / "row.json")
+    assert code == 0, told
+    estimate = [real + difference for _, real, difference in row["boundaries"]]
+    runs = json.loads(SPREAD.read_text(encoding="utf-8"))["runs"]["moe_token_choice"]
+    by_seed = {run["seed"]: [held for _, held, _ in run["boundaries"]][-len(estimate):] for run in runs}
+    assert len(by_seed) == 8
+    assert any(is_near(estimate, real) for real in by_seed.values())
+    assert not all(is_near(one, other) for one in by_seed.values() for other in by_seed.values())
