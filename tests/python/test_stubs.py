@@ -2,6 +2,7 @@
 
 import ast
 import enum
+import importlib
 import os
 import subprocess
 import sys
@@ -65,6 +66,18 @@ def test_the_stub_names_what_the_module_has():
 @pytest.mark.parametrize("name", PUBLIC_CLASSES)
 def test_each_class_has_the_members_of_its_stub(name):
     assert members_in_stub(name) == members_at_run_time(getattr(_engine, name))
+
+
+@pytest.mark.parametrize("name", ["_graph", "_profile", "_recorder"])
+def test_a_stub_for_torch_names_what_its_module_has(name: str):
+    pytest.importorskip("torch")
+    module = importlib.import_module(f"tidemark.{name}")
+    body = ast.parse((PACKAGE / f"{name}.pyi").read_text()).body
+    told = {node.name: node for node in body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
+    assert set(told) == {one for one in dir(module) if is_public(one)}
+    for node in told.values():
+        if isinstance(node, ast.ClassDef):
+            assert names_in(node.body) == members_at_run_time(getattr(module, node.name)), node.name
 
 
 @pytest.mark.parametrize("name", ENUMS)
