@@ -104,7 +104,7 @@ def make_weight(run: Run) -> Tensor:
         lambda: nn.init.kaiming_normal_(weight),
         lambda: nn.init.xavier_uniform_(weight),
         lambda: nn.init.trunc_normal_(weight, std=0.02),
-        lambda: nn.init.trunc_normal_(weight, 0, 1, 2, 4),
+        lambda: nn.init.trunc_normal_(weight, 0, 1, 1, 1.5),
         lambda: nn.init.constant_(weight, 0.1),
         lambda: nn.init.eye_(weight),
         lambda: nn.init.sparse_(weight, 0.1),

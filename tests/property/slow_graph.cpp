@@ -1,4 +1,4 @@
-// Everything is searched for again at every step; births and deaths once.
+// Everything is searched for again at every step; sizes, births and deaths once.
 #include "tests/property/slow_graph.h"
 
 #include <algorithm>
@@ -10,8 +10,14 @@ struct Slow {
   const Graph& graph;
   const GraphOptions& options;
   const std::vector<NodeId>& order;
+  std::vector<std::int64_t> bytes = sizes();  // of each storage
 
-  std::int64_t bytes(std::uint32_t s) const {
+  std::vector<std::int64_t> sizes() const {
+    std::vector<std::int64_t> all;
+    for (std::uint32_t s = 0; s < graph.storage_count(); ++s) all.push_back(size_of(s));
+    return all;
+  }
+  std::int64_t size_of(std::uint32_t s) const {
     const GraphStorage& storage = graph.storage(StorageId(s));
     const auto& chosen = options.devices;
     if (!chosen.empty() &&
@@ -68,12 +74,12 @@ struct Slow {
     std::multiset<std::pair<std::int64_t, DeviceId>> dying;
     for (std::uint32_t s = 0; s < graph.storage_count(); ++s)
       if (deaths[s] == at && births[s] < at)
-        dying.emplace(bytes(s), graph.storage(StorageId(s)).device);
+        dying.emplace(bytes[s], graph.storage(StorageId(s)).device);
     std::int64_t sum = 0;
     for (StorageId s : graph.outputs(node))
       if (births[s.value] == at) {
-        const auto found = dying.find({bytes(s.value), graph.storage(s).device});
-        if (found != dying.end()) sum += bytes(s.value), dying.erase(found);
+        const auto found = dying.find({bytes[s.value], graph.storage(s).device});
+        if (found != dying.end()) sum += bytes[s.value], dying.erase(found);
       }
     return sum;
   }
@@ -92,13 +98,13 @@ SlowProfile slow_profile(const Graph& graph, const GraphOptions& options,
   const auto alive = [&](std::int64_t at, bool is_after) {
     std::set<std::uint32_t> all;
     for (std::uint32_t s = 0; s < births.size(); ++s)
-      if (births[s] <= at && (is_after ? deaths[s] > at : deaths[s] >= at) && slow.bytes(s) > 0)
+      if (births[s] <= at && (is_after ? deaths[s] > at : deaths[s] >= at) && slow.bytes[s] > 0)
         all.insert(s);
     return all;
   };
   const auto sum = [&](const std::set<std::uint32_t>& all) {
     std::int64_t bytes = 0;
-    for (std::uint32_t s : all) bytes += slow.bytes(s);
+    for (std::uint32_t s : all) bytes += slow.bytes[s];
     return bytes;
   };
   SlowProfile profile{.alive_before = alive(-1, true)};

@@ -109,7 +109,7 @@ def test_every_function_and_class_explains_itself():
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What mypy has read of torch and others: most of its time, and the same for runs of the same flags."""
+    """What mypy has read of torch and others: most of its time, and the same for all runs."""
     return tmp_path_factory.mktemp("mypy")
 
 
@@ -118,7 +118,8 @@ def run_mypy(cache: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     is_installed = "site-packages" in PACKAGE.parts
     environment = dict(os.environ) | ({} if is_installed else {"MYPYPATH": str(PACKAGE.parent)})
     return subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", f"--cache-dir={cache}", *arguments],
+        [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", f"--cache-dir={cache}",
+         *arguments],
         capture_output=True, text=True, cwd=HERE, env=environment, check=False,
     )
 
@@ -134,7 +135,7 @@ def test_strict_mypy_accepts_a_typed_program_and_every_exported_name(tmp_path: P
 def test_strict_mypy_accepts_the_package_and_its_command(cache: Path):
     pytest.importorskip("mypy")
     # The whole of it by name: of modules that are only imported nothing is told.
-    result = run_mypy(cache / "silent", "--follow-imports=silent", "--package", "tidemark")
+    result = run_mypy(cache, "--package", "tidemark")
     assert result.returncode == 0, result.stdout
 
 
