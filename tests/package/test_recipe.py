@@ -60,7 +60,9 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def command(tree: Path) -> Path:
     build = tree.parent / "build"
-    run("cmake", "-S", tree, "-B", build, "-G", "Ninja", *OPTIONS)
+    # It takes half the time of g++ here.
+    clang = ["-DCMAKE_CXX_COMPILER=clang++"] if shutil.which("clang++") else []
+    run("cmake", "-S", tree, "-B", build, "-G", "Ninja", *OPTIONS, *clang)
     run("cmake", "--build", build, "--target", "tidemark_cli")
     return build / "tidemark" / "cli" / "tidemark"
 
