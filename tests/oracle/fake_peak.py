@@ -1,6 +1,8 @@
-"""Runs a script under PyTorch's FakeTensorMode and MemTracker and prints its peak as JSON.
+"""Runs scripts under PyTorch's FakeTensorMode and MemTracker and prints the peak of each in a line.
 
-usage: fake_peak.py WORLD_SIZE SCRIPT [ARGS...]
+usage: fake_peak.py PROGRAM...    each a JSON list: the script and its arguments
+
+Each is a fork of this process, since to import all this takes longer than most of them.
 
 The virtual device is on, so that `cuda` exists and a backward over it can run, but without our
 kernels: every tensor is a fake one, and what is counted is counted by PyTorch's tracker alone.
@@ -9,7 +11,6 @@ kernels: every tensor is a fake one, and what is counted is counted by PyTorch's
 from __future__ import annotations
 
 import json
-import os
 import runpy
 import sys
 from contextlib import redirect_stdout
@@ -19,7 +20,7 @@ from typing import Any
 import numpy
 
 from tidemark.estimation.distributed import patch_distributed
-from tidemark.estimation.ranks import environment_of
+from tidemark.forked import run_in_fork
 from tidemark.gpus import CATALOGUE, DEFAULT_GPU
 from tidemark.virtual_cuda import load, open_gpus
 from tidemark.virtual_cuda.patches import Patches
@@ -117,15 +118,15 @@ def peak_of(script: str, arguments: list[str]) -> int:
     return int(snapshot[torch.device("cuda:0")]["Total"])
 
 
-def main() -> None:
-    world_size, script, *arguments = sys.argv[1:]
-    if int(world_size) > 1:
-        os.environ.update(environment_of(0, int(world_size), 1))
+def tell_peak(script: str, *arguments: str) -> int:
     open_gpus(CATALOGUE[DEFAULT_GPU], cuda_choices=False, kernels=False)
     patch_distributed(Patches())
     let_fake_tensors_run()
-    print(json.dumps({"peak_bytes": peak_of(script, arguments)}))
+    print(peak_of(script, list(arguments)))
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    for program in map(json.loads, sys.argv[1:]):
+        if code := run_in_fork(lambda: tell_peak(*program)):
+            sys.exit(f"{program} ended with {code}")

@@ -12,9 +12,7 @@ moments, which no test may hang on, and does not take its modules apart at the e
 from __future__ import annotations
 
 import array
-import atexit
 import contextlib
-import ctypes
 import importlib
 import json
 import os
@@ -24,8 +22,9 @@ import signal
 import socket
 import sys
 import tempfile
-import threading
 from typing import Any
+
+from tidemark.forked import fork_of
 
 # Slow to import, and tidemark asks of none of them whether it is there.
 NEUTRAL = ("sympy", "torch.fx.experimental.symbolic_shapes")
@@ -68,35 +67,16 @@ def become(request: dict[str, Any], streams: list[int]) -> None:
     sys.argv = ["-m", *request["words"]]
 
 
-def run_command() -> int:
-    """The exit code, after all that Python does at a process's end and a script can notice."""
-    try:
-        runpy.run_module("tidemark", run_name="__main__", alter_sys=True)
-        code = 0
-    except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else int(end.code is not None)
-    threading._shutdown()  # type: ignore[attr-defined]
-    atexit._run_exitfuncs()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    ctypes.CDLL(None).fflush(None)
-    return code
-
-
 def run_in_fork(request: dict[str, Any], streams: list[int], line: socket.socket) -> int | None:
     """The exit code, or minus the signal that ended it, as subprocess has it; None past its time."""
-    child = os.fork()
-    if child == 0:
-        code = 70  # of an error that is ours: Python prints it
-        try:
-            line.close()
-            become(request, streams)
-            code = run_command()
-        except BaseException:
-            sys.excepthook(*sys.exc_info())
-        finally:
-            os._exit(code)
-    return wait_for(child, request["timeout"])
+
+    def run() -> int:
+        line.close()
+        become(request, streams)
+        runpy.run_module("tidemark", run_name="__main__", alter_sys=True)
+        return 0
+
+    return wait_for(fork_of(run), request["timeout"])
 
 
 def wait_for(child: int, timeout: float) -> int | None:

@@ -7,15 +7,12 @@ from typing import Any
 
 from tidemark.estimation.every_gpu import estimate_on_every_gpu
 from tidemark.estimation.every_rank import estimate_every_rank
-from tidemark.estimation.held_files import HeldFiles
 from tidemark.estimation.options import EstimateOptions, parse_options
-from tidemark.estimation.run import run_estimate
+from tidemark.estimation.told_run import run_and_tell
 from tidemark.report_output import COULD_NOT_RUN, ReportOutput
-from tidemark.run_facts import tell
 from tidemark.script_options import take_output_for
 from tidemark.tape_saving import check_can_save, refusal
 
-RANK_VARIABLES = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 # Of the verdict. Nobody can tell: the run is as good as not made.
 EXIT_CODES = {"fits": 0, "tight": 0, "does not fit": 1, "cannot tell": COULD_NOT_RUN}
 
@@ -38,16 +35,10 @@ def main(arguments: list[str]) -> int:
             runs = estimate_every_rank(options)
             answers = [runs.verdicts] if options.world_sizes else [runs.verdicts, runs]
             return show(answers, runs.verdicts.verdicts, options, output)
-        outcome = run_estimate(options, files=HeldFiles([options.save]))
+        outcome = run_and_tell(options)
     except (RuntimeError, OSError) as error:
         print(f"tidemark: {error}", file=sys.stderr)
         return COULD_NOT_RUN
-    tell(outcome.ending)
-    if outcome.ending.failure in (f"KeyError: {name!r}" for name in RANK_VARIABLES):
-        print("  hint: torchrun sets it: --world-size N runs the script as one rank of N",
-              file=sys.stderr)
-    if outcome.unsaved:
-        print(f"tidemark: {outcome.unsaved}", file=sys.stderr)
     report = outcome.report(options.top, options.depth)
     return show([report], [report.verdict], options, output)
 

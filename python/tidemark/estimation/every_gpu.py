@@ -23,7 +23,7 @@ def estimate_on_every_gpu(options: EstimateOptions) -> tidemark.VerdictsAnswer:
         alike = by_capability()
         for number, names in enumerate(alike, 1):
             tell_progress(options, f"run {number} of {len(alike)}: {', '.join(names)}")
-            tape = run_apart(options, folder / f"{number}.tape", gpu_name=names[0])
+            tape = run_apart(options, folder / f"{number}.tape", gpu=CATALOGUE[names[0]])
             for name in names:
                 verdicts[name] = tape.verdict(gpu=facts_of(CATALOGUE[name]))
     return tidemark.VerdictsAnswer([verdicts[name] for name in sorted_names()])
