@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -68,23 +67,9 @@ print("accelerated", accelerator.process_index, "of", accelerator.num_processes,
 
 
 def run(folder: Path, *words: str, **files: str) -> tuple[dict[str, Any], str, int]:
-    write(folder, files)
-    return answer_of(subprocess.run([sys.executable, "-m", "tidemark", "estimate", "--json", *words], cwd=folder,
-                               capture_output=True, text=True, timeout=240, check=False))
-
-
-def run_alone(folder: Path, *words: str, **files: str) -> tuple[dict[str, Any], str, int]:
-    """The same, of a rank that is the command's own process and starts no other."""
-    write(folder, files)
-    return answer_of(run_command("estimate", "--json", *words, cwd=folder, timeout=240))
-
-
-def write(folder: Path, files: dict[str, str]) -> None:
     for name, text in files.items():
         (folder / f"{name}.py").write_text(text)
-
-
-def answer_of(done: subprocess.CompletedProcess[str]) -> tuple[dict[str, Any], str, int]:
+    done = run_command("estimate", "--json", *words, cwd=folder, timeout=240)
     assert done.stdout, done.stderr
     return json.loads(done.stdout), done.stderr, done.returncode
 
@@ -117,9 +102,8 @@ def test_another_rank_can_be_asked_for(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("launcher", [["torchrun"], ["-m", "torch.distributed.run"]])
 def test_torchrun_is_given_in_place_of_the_script(tmp_path: Path, launcher: list[str]) -> None:
-    facts, told, code = run_alone(tmp_path, *launcher, "--nproc-per-node=2", "--nnodes", "2", "--node-rank",
-                            "0", "--master-addr", "localhost", "train.py", "--lr", "3",
-                            train=BY_VARIABLES)
+    facts, told, code = run(tmp_path, *launcher, "--nproc-per-node=2", "--nnodes", "2", "--node-rank", "0",
+                            "--master-addr", "localhost", "train.py", "--lr", "3", train=BY_VARIABLES)
     assert code == 0, told
     assert "told 0 4 0 2 0 127.0.0.1 29500 --lr 3" in told
     assert "trained as 0 of 4 with 2 GPUs" in told and is_trained(facts, 0, 4)
@@ -127,7 +111,7 @@ def test_torchrun_is_given_in_place_of_the_script(tmp_path: Path, launcher: list
 
 
 def test_accelerate_launch_is_given_in_place_of_the_script(tmp_path: Path) -> None:
-    facts, told, code = run_alone(tmp_path, "accelerate", "launch", "--multi_gpu", "--num_processes", "2",
+    facts, told, code = run(tmp_path, "accelerate", "launch", "--multi_gpu", "--num_processes", "2",
                             "train.py", train=ACCELERATED)
     assert code == 0, told
     assert "accelerated 0 of 2" in told and is_trained(facts, 0, 2)
@@ -140,16 +124,16 @@ def test_a_notebook_launcher_runs_one_rank(tmp_path: Path) -> None:
 
 
 def test_one_rank_has_the_variables_too_where_it_is_asked_for(tmp_path: Path) -> None:
-    facts, told, code = run_alone(tmp_path, "--world-size", "1", "train.py", train=BY_VARIABLES)
+    facts, told, code = run(tmp_path, "--world-size", "1", "train.py", train=BY_VARIABLES)
     assert code == 0, told
     assert "told 0 1 0 1 0 127.0.0.1 29500" in told and is_trained(facts, 0, 1)
-    facts, told, code = run_alone(tmp_path, "train.py")
+    facts, told, code = run(tmp_path, "train.py")
     assert code == 2 and facts["verdict"] == "cannot tell"
     assert "KeyError: 'RANK'" in told and "hint: torchrun sets it: --world-size N" in told
 
 
 def test_the_ranks_of_a_node_have_a_gpu_each(tmp_path: Path) -> None:
-    facts, told, code = run_alone(tmp_path, "--world-size", "16", "--rank", "9", "train.py", train=BY_VARIABLES)
+    facts, told, code = run(tmp_path, "--world-size", "16", "--rank", "9", "train.py", train=BY_VARIABLES)
     assert code == 0, told
     assert "told 9 16 1 8 1 127.0.0.1 29500" in told
     assert "trained as 9 of 16 with 8 GPUs" in told and is_trained(facts, 9, 16)

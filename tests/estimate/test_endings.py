@@ -14,24 +14,36 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from forked_commands import run_command
 
 USE = "import torch, sys\nx = torch.zeros(1000, device=DEVICE)\n"
 
 
 def run(folder: Path, verb: str, text: str, *flags: str, **how: Any) -> subprocess.CompletedProcess[str]:
-    (folder / "train.py").write_text(f"DEVICE = {'cuda' if verb == 'estimate' else 'cpu'!r}\n" + text)
+    write(folder, verb, text)
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | how
     return subprocess.run([sys.executable, "-m", "tidemark", verb, *flags, "train.py"], cwd=folder,
                           text=True, timeout=120, check=False, **streams)
+
+
+def ask(folder: Path, verb: str, text: str, *flags: str) -> subprocess.CompletedProcess[str]:
+    """The same without a fresh Python: of what the process itself has no part in."""
+    write(folder, verb, text)
+    return run_command(verb, *flags, "train.py", cwd=folder, timeout=120)
+
+
+def write(folder: Path, verb: str, text: str) -> None:
+    (folder / "train.py").write_text(f"DEVICE = {'cuda' if verb == 'estimate' else 'cpu'!r}\n" + text)
 
 
 VERBS = pytest.mark.parametrize("verb", ["estimate", "record"])
 
 
 @VERBS
-@pytest.mark.parametrize("text", ["", "sys.exit()", "sys.exit(0)", "sys.exit(None)"])
-def test_a_script_that_ends_well(tmp_path: Path, verb: str, text: str) -> None:
-    done = run(tmp_path, verb, USE + text)
+@pytest.mark.parametrize(("text", "way"), [("", run), ("sys.exit()", ask), ("sys.exit(0)", ask),
+                                           ("sys.exit(None)", ask)])
+def test_a_script_that_ends_well(tmp_path: Path, verb: str, text: str, way: Any) -> None:
+    done = way(tmp_path, verb, USE + text)
     assert done.returncode == 0, done.stderr
     assert "failed" not in done.stderr
 
@@ -39,7 +51,7 @@ def test_a_script_that_ends_well(tmp_path: Path, verb: str, text: str) -> None:
 @pytest.mark.parametrize(("verb", "code"), [("estimate", 2), ("record", 1)])
 def test_the_text_of_an_exit_is_told(tmp_path: Path, verb: str, code: int) -> None:
     """`record` ends with the script's own exit code, which is 1 for a text."""
-    done = run(tmp_path, verb, USE + "sys.exit('no data in /data')", "--json")
+    done = ask(tmp_path, verb, USE + "sys.exit('no data in /data')", "--json")
     assert done.returncode == code
     assert "no data in /data\ntidemark: the script failed" in done.stderr
     assert json.loads(done.stdout)["peak"]["devices"]
@@ -47,7 +59,7 @@ def test_the_text_of_an_exit_is_told(tmp_path: Path, verb: str, code: int) -> No
 
 @pytest.mark.parametrize(("verb", "code"), [("estimate", 2), ("record", 3)])
 def test_an_exit_code_is_a_failure(tmp_path: Path, verb: str, code: int) -> None:
-    done = run(tmp_path, verb, USE + "sys.exit(3)")
+    done = ask(tmp_path, verb, USE + "sys.exit(3)")
     assert done.returncode == code
     assert "the script ended with exit code 3\ntidemark: the script failed" in done.stderr
 
@@ -210,16 +222,11 @@ def test_the_progress_line_makes_room_for_what_the_script_writes(tmp_path: Path)
 
 @VERBS
 def test_a_flag_of_ours_after_the_script_is_the_script_s_with_a_note(tmp_path: Path, verb: str) -> None:
-    device = "cuda" if verb == "estimate" else "cpu"
-    (tmp_path / "train.py").write_text(
-        f"import sys, torch\nx = torch.zeros(1000, device={device!r})\nprint('given', sys.argv[1:])\n")
-    command = [sys.executable, "-m", "tidemark", verb, "train.py"]
-    done = subprocess.run([*command, "--steps", "3", "--save=x", "--other"], cwd=tmp_path,
-                          capture_output=True, text=True, timeout=120, check=False)
+    write(tmp_path, verb, USE + "print('given', sys.argv[1:])\n")
+    done = run_command(verb, "train.py", "--steps", "3", "--save=x", "--other", cwd=tmp_path, timeout=120)
     assert done.returncode == 0, done.stderr
     assert "given ['--steps', '3', '--save=x', '--other']" in done.stderr
     assert done.stderr.count("tidemark: note: ") == 1
     assert "--steps and --save after train.py are the script's own" in done.stderr
-    plain = subprocess.run([*command, "--other"], cwd=tmp_path, capture_output=True, text=True,
-                           timeout=120, check=False)
+    plain = run_command(verb, "train.py", "--other", cwd=tmp_path, timeout=120)
     assert "note" not in plain.stderr

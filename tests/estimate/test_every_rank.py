@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from estimating import run_estimate
+from estimating import ask_estimate
+from forked_commands import run_command
 
 # 10 rows over 4 ranks: 3, 3, 3 and 1. Rank 0 keeps something that the others do not.
 PROGRAM = """
@@ -40,7 +41,7 @@ def script(tmp_path: Path) -> Path:
 
 def test_every_kind_of_rank_is_run_once(script: Path, tmp_path: Path) -> None:
     tape = tmp_path / "worst.tape"
-    done = run_estimate("--quiet", "--world-size", 4, "--rank", "all", "--save", tape, script)
+    done = ask_estimate("--quiet", "--world-size", 4, "--rank", "all", "--save", tape, script)
     assert done.exit_code == 0, done.script_output
     rows = {one["rank"]: one for one in done.facts["verdicts"]}
     assert {rank: one["ranks_alike"] for rank, one in rows.items()} == {
@@ -54,7 +55,7 @@ def test_every_kind_of_rank_is_run_once(script: Path, tmp_path: Path) -> None:
 
 
 def test_several_sizes_are_a_table(script: Path) -> None:
-    done = run_estimate("--quiet", "--world-size", "2,5", "--rank", 1, script)
+    done = ask_estimate("--quiet", "--world-size", "2,5", "--rank", 1, script)
     assert done.exit_code == 0, done.script_output
     assert [(one["world_size"], one["rank"]) for one in done.facts["verdicts"]] == [(2, 1), (5, 1)]
     two, five = (one["tensor_bytes"] for one in done.facts["verdicts"])
@@ -63,8 +64,7 @@ def test_several_sizes_are_a_table(script: Path) -> None:
 
 
 def test_the_table_says_which_rank_needs_most(script: Path) -> None:
-    done = subprocess.run([sys.executable, "-m", "tidemark", "estimate", "--world-size", "4", "--rank",
-                           "all", str(script)], capture_output=True, text=True, check=False)
+    done = run_command("estimate", "--world-size", 4, "--rank", "all", script)
     assert done.returncode == 0, done.stderr
     assert "tidemark: rank 3 of 4" in done.stderr
     assert "Rank 0 of 4 needs most:" in done.stdout

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from forked_commands import run_forked
 
 TRAIN = """
 import sys, torch
@@ -31,9 +33,9 @@ def run(folder: Path, **parts: str) -> tuple[str, dict[str, Any]]:
     """What the script printed, and the facts of its report."""
     program = folder / "train.py"
     program.write_text(TRAIN.format(**PLAIN | parts))
-    done = subprocess.run([sys.executable, "-m", "tidemark", "estimate", "--json", str(program)],
-                          capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr
+    # Of a process that has not loaded it, whatever the program's words are.
+    done = run_forked(["estimate", "--json", str(program)], folder, 120, dict(os.environ), modules=())
+    assert done and done.returncode == 0, done
     return done.stderr, json.loads(done.stdout)
 
 

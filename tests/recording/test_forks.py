@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 import textwrap
 from pathlib import Path
 
 import pytest
+from forked_commands import run_command, run_script
 
 import tidemark
 
@@ -32,12 +31,15 @@ def wait_for(child):
 """
 
 
-def run(tmp_path: Path, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+def written(tmp_path: Path, program: str) -> Path:
     script = tmp_path / "train.py"
     script.write_text(START + textwrap.dedent(program))
+    return script
+
+
+def run(tmp_path: Path, program: str) -> subprocess.CompletedProcess[str]:
     # Children that track and end at once leave folders in the temporary folder.
-    return subprocess.run([sys.executable, *arguments, str(script)], capture_output=True, text=True,
-                          cwd=tmp_path, env=os.environ | {"TMPDIR": str(tmp_path)}, check=False, timeout=120)
+    return run_script(written(tmp_path, program), cwd=tmp_path, timeout=120, TMPDIR=str(tmp_path))
 
 
 def modules_of(path: Path) -> set[str]:
@@ -103,14 +105,15 @@ def test_however_a_child_ends_the_parent_has_its_own_tape(tmp_path: Path, end: s
 
 
 def test_a_recorded_script_that_forks_is_reported_once(tmp_path: Path) -> None:
-    done = run(tmp_path, """
+    script = written(tmp_path, """
         child = os.fork()
         if child == 0:
             work()
             sys.exit(3)
         wait_for(child)
         model(torch.randn(4, 8)).sum().backward()
-        """, "-m", "tidemark", "record")
+        """)
+    done = run_command("record", script, cwd=tmp_path, timeout=120, TMPDIR=str(tmp_path))
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("What the peak is made of") == 1
     assert "child 3" in done.stderr

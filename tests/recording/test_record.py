@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
+
+from forked_commands import run_command
 
 import tidemark
 
@@ -31,8 +32,7 @@ def record(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     script = tmp_path / "train.py"
     script.write_text(SCRIPT)
     words = [str(script) if word == "SCRIPT" else word for word in arguments]
-    return subprocess.run([sys.executable, "-m", "tidemark", "record", *words],
-                          capture_output=True, text=True, cwd=tmp_path, check=False)
+    return run_command("record", *words, cwd=tmp_path)
 
 
 def test_a_script_is_recorded_and_reported(tmp_path: Path) -> None:

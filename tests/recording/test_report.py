@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from forked_commands import run_command
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
@@ -64,9 +63,7 @@ def test_the_command_tells_what_the_saved_tape_tells(tmp_path: Path, flag: str) 
     script = tmp_path / "train.py"
     script.write_text("import torch\nmodel = torch.nn.Sequential(torch.nn.Linear(64, 64))\n"
                       "model(torch.randn(512, 64)).sum().backward()\n")
-    run = subprocess.run(
-        [sys.executable, "-m", "tidemark", "record", flag, "--save", "run.tape", str(script)],
-        capture_output=True, text=True, cwd=tmp_path, check=False)
+    run = run_command("record", flag, "--save", "run.tape", script, cwd=tmp_path)
     assert run.returncode == 0, run.stderr
     peak = json.loads(tidemark.open(str(tmp_path / "run.tape")).peak().to_json())["devices"][0]
     if flag == "--json":

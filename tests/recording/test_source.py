@@ -6,14 +6,13 @@ word on where a line is.
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 import threading
 from collections import Counter
 from pathlib import Path
 
 import torch
+from forked_commands import run_command
 
 import tidemark
 
@@ -62,9 +61,7 @@ def line_of(text: str) -> int:
 def made_by_lines(verb: str, script: Path, *flags: str) -> Counter[Made]:
     """What was made on which line of the script, in steps; parameters move on GPUs alone."""
     path = script.with_name(f"{verb}.tape")
-    done = subprocess.run(
-        [sys.executable, "-m", "tidemark", verb, *flags, "--save", str(path), str(script)],
-        capture_output=True, text=True, timeout=300, env={**os.environ, "CUDA_VISIBLE_DEVICES": ""})
+    done = run_command(verb, *flags, "--save", path, script, CUDA_VISIBLE_DEVICES="")
     assert done.returncode == 0, done.stderr
     tape = tidemark.open(path)
     made: Counter[Made] = Counter()

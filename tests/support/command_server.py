@@ -1,8 +1,9 @@
-"""Runs `python -m tidemark VERB ...` for tests, each in a fork of one process that has torch.
+"""Runs `python -m tidemark VERB ...`, or `python SCRIPT ...`, for tests, each in a fork of one process
+that has torch.
 
-    command_server.py SOCKET VERB [MODULE ...]      (started by forked_commands.py, never by hand)
+    command_server.py SOCKET VERB|SCRIPT [MODULE ...]   (started by forked_commands.py, never by hand)
 
-A fork runs the package's own __main__, as a fresh Python does from the moment when it has imported
+A fork runs the package's own __main__, or the script, as a fresh Python does from the moment when it has imported
 torch: nothing of the package has acted before, no virtual GPU is open and no thread runs. Modules that
 tidemark acts on when a script imports them are left to the script, but for those that are asked for: to
 import torch._dynamo takes longer than most scripts. Two things differ: Python collects garbage at other
@@ -63,8 +64,10 @@ def become(request: dict[str, Any], streams: list[int]) -> None:
         del os.environ[name]
     os.environ.update(request["environment"])
     tempfile.tempdir = None
-    sys.path[0] = os.getcwd()
-    sys.argv = ["-m", *request["words"]]
+    words = request["words"]
+    is_script = words[0].endswith(".py")
+    sys.path[0] = os.path.dirname(os.path.abspath(words[0])) if is_script else os.getcwd()
+    sys.argv = words if is_script else ["-m", *words]
 
 
 def run_in_fork(request: dict[str, Any], streams: list[int], line: socket.socket) -> int | None:
@@ -73,7 +76,10 @@ def run_in_fork(request: dict[str, Any], streams: list[int], line: socket.socket
     def run() -> int:
         line.close()
         become(request, streams)
-        runpy.run_module("tidemark", run_name="__main__", alter_sys=True)
+        if request["words"][0].endswith(".py"):
+            runpy.run_path(request["words"][0], run_name="__main__")
+        else:
+            runpy.run_module("tidemark", run_name="__main__", alter_sys=True)
         return 0
 
     return wait_for(fork_of(run), request["timeout"])

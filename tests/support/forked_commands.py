@@ -1,9 +1,9 @@
-"""Runs `python -m tidemark estimate` and `record` for tests that ask for numbers, without the seconds in
-which each Python imports torch (command_server.py).
+"""Runs `python -m tidemark estimate` and `record`, and scripts that track themselves, for tests that ask
+for numbers, without the seconds in which each Python imports torch (command_server.py).
 
 It is the same program: the package's __main__ with the same words, folder, environment and streams, in
 a process of its own. Not the same are the process's start and Python's very end, so tests of signals,
-faults, limits, children, endings and held files start real commands. Real are also the first run of each
+faults, limits, children, streams and held files start real commands. Real are also the first run of each
 folder of tests and verb, and whatever sets variables that torch may read as it is imported. Scripts that import
 torch._dynamo without a word of it are forks of a process that has that, too: checkpoints and what is
 distributed do it, and where GPUs are not virtual the first use of an optimizer.
@@ -19,6 +19,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import IO, Any
@@ -27,7 +28,7 @@ from tidemark.estimation.held_files import environment as environment_that_holds
 
 SERVER = Path(__file__).resolve().with_name("command_server.py")
 # Read when a run needs them, by tidemark or its script, and by nobody before.
-READ_LATE = {"CUBLAS_WORKSPACE_CONFIG", "CUBLASLT_WORKSPACE_SIZE", "PYTEST_CURRENT_TEST", "WILD_SCALE"}
+READ_LATE = {"CUBLAS_WORKSPACE_CONFIG", "CUBLASLT_WORKSPACE_SIZE", "PYTEST_CURRENT_TEST", "TMPDIR", "WILD_SCALE"}
 VISIBLE_GPUS = "CUDA_VISIBLE_DEVICES"
 SLACK_S = 60.0  # beyond a run's time, in which the server answers that it has ended it
 
@@ -86,12 +87,23 @@ def run_command(*words: object, cwd: Path | None = None, timeout: float = 300,
                           capture_output=True, timeout=timeout, check=False)
 
 
-def run_forked(command: list[str], cwd: Path | None, timeout: float,
-               asked: dict[str, str]) -> subprocess.CompletedProcess[str] | None:
-    """None, where a variable is asked for that a process must have from its start."""
+def run_script(script: Path, *arguments: str, cwd: Path, timeout: float = 300,
+               **variables: str) -> subprocess.CompletedProcess[str]:
+    """As `python SCRIPT ...` does."""
+    done = run_forked([str(script), *arguments], cwd, timeout, dict(os.environ) | variables)
+    assert done, "a variable is asked for that a process must have from its start"
+    return done
+
+
+def run_forked(command: list[str], cwd: Path | None, timeout: float, asked: dict[str, str],
+               modules: Sequence[str] | None = None) -> subprocess.CompletedProcess[str] | None:
+    """None, where a variable is asked for that a process must have from its start. The process has these
+    modules, and else those that its script is known to import."""
     is_estimate = command[0] == "estimate"
-    server = server_of(command[0], "" if is_estimate else asked.get(VISIBLE_GPUS),
-                       *modules_for(command[0], script_of(command, cwd or Path.cwd())))
+    verb = "script" if command[0].endswith(".py") else command[0]
+    if modules is None:
+        modules = modules_for(verb, script_of(command, cwd or Path.cwd()))
+    server = server_of(verb, "" if is_estimate else asked.get(VISIBLE_GPUS), *modules)
     if is_estimate:  # the package sets both before it imports torch
         asked = asked | {name: server.environment[name] for name in ("LD_PRELOAD", VISIBLE_GPUS)}
     if differing(asked, server.environment) - READ_LATE:
@@ -113,7 +125,7 @@ def script_of(command: list[str], folder: Path) -> str:
 
 def modules_for(verb: str, script: str) -> list[str]:
     words = ["checkpoint", "distributed"]
-    if verb == "record":
+    if verb != "estimate":
         words += ["torch.optim", "import optim"]
     return ["torch._dynamo"] if any(word in script for word in words) else []
 
