@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from quick_compiler import QUICK_COMPILER
 
 TORCH = Path(torch.__file__).parent
 
@@ -41,7 +42,7 @@ model(torch.ones(2, 4, device="cuda")).sum().backward()
 
 
 def compile_library(made: Path, text: str, *flags: str) -> None:
-    subprocess.run(["g++", "-std=c++20", "-shared", "-fPIC", "-x", "c++", "-", "-o", made, f"-I{TORCH}/include",
+    subprocess.run([QUICK_COMPILER, "-std=c++20", "-shared", "-fPIC", "-x", "c++", "-", "-o", made, f"-I{TORCH}/include",
                     f"-Wl,-soname,{made.name},-rpath,$ORIGIN,--no-as-needed", f"-L{made.parent}", *flags],
                    input=text, text=True, check=True)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import torch
+from quick_compiler import QUICK_COMPILER
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.library import Library, custom_op, register_fake
@@ -248,7 +249,7 @@ TORCH_LIBRARY_IMPL(compiled_foreign, Meta, m) { m.impl("pairs", &shapes); }
 def compiled_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("compiled") / "foreign.so"
     folder = Path(torch.__file__).parent
-    subprocess.run(["g++", "-std=c++20", "-shared", "-fPIC", "-x", "c++", "-", "-o", made, f"-I{folder}/include",
+    subprocess.run([QUICK_COMPILER, "-std=c++20", "-shared", "-fPIC", "-x", "c++", "-", "-o", made, f"-I{folder}/include",
                     f"-L{folder}/lib", "-ltorch_cpu", "-lc10"], input=COMPILED, text=True, check=True)
     return made
 

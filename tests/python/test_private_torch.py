@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import subprocess
-import sys
 
 import pytest
 import torch
+from alike_programs import ends_of
 
 from tidemark import private_torch, torch_match
 from tidemark.private_torch import TABLE, check_private
@@ -43,20 +42,28 @@ def test_what_has_become_something_else_is_missing(monkeypatch: pytest.MonkeyPat
     ]
 
 
-@pytest.mark.parametrize("lost, entrance", [
-    ("torch._guards.active_fake_mode", "import tidemark; tidemark.track()"),
-    ("torch.utils._python_dispatch.is_traceable_wrapper_subclass",
-     "from tidemark.compat import MemTracker"),
-    ("torch.utils._pytree.tree_leaves", "from tidemark.compat import ModTracker"),
-    ("torch.utils._ordered_set.OrderedSet", "from tidemark.compat import memory_estimator"),
-])
-def test_a_program_is_told_when_it_loads_tidemark(lost: str, entrance: str) -> None:
-    owner, _, name = lost.rpartition(".")
-    program = f"import torch, torch.fx.experimental.symbolic_shapes, {owner}\ndel {owner}.{name}\n"
-    done = subprocess.run([sys.executable, "-c", program + entrance], capture_output=True, text=True,
-                          timeout=120)
-    assert done.returncode == 1
-    last = done.stderr.splitlines()[-1]
+ENTRANCES = {
+    "torch._guards.active_fake_mode": "import tidemark; tidemark.track()",
+    "torch.utils._python_dispatch.is_traceable_wrapper_subclass": "from tidemark.compat import MemTracker",
+    "torch.utils._pytree.tree_leaves": "from tidemark.compat import ModTracker",
+    "torch.utils._ordered_set.OrderedSet": "from tidemark.compat import memory_estimator",
+}
+
+
+@pytest.fixture(scope="module")
+def ends() -> dict[str, tuple[int, str]]:
+    """How each of these programs ends, which lose a part of torch before they load tidemark."""
+    owners = ", ".join(lost.rpartition(".")[0] for lost in ENTRANCES)
+    programs = [f"del {lost}\n{entrance}" for lost, entrance in ENTRANCES.items()]
+    return dict(zip(ENTRANCES, ends_of(f"import torch, torch.fx.experimental.symbolic_shapes, {owners}\n", programs),
+                    strict=True))
+
+
+@pytest.mark.parametrize("lost", ENTRANCES)
+def test_a_program_is_told_when_it_loads_tidemark(lost: str, ends: dict[str, tuple[int, str]]) -> None:
+    code, errors = ends[lost]
+    assert code == 1
+    last = errors.splitlines()[-1]
     assert last.startswith(f"tidemark.torch_match.WrongTorch: torch {torch.__version__} has no {lost} ")
 
 

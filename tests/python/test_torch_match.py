@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from alike_programs import ends_of
 
 from tidemark import _built_for
 from tidemark.torch_match import WrongTorch, check_torch
@@ -53,13 +54,21 @@ def test_the_command_says_it_in_one_line(verb: str, tmp_path: Path) -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize("entrance", [
+ENTRANCES = [
     "tidemark.track()",
     "from tidemark.compat import MemTracker",
     "from tidemark.compat import memory_estimator",
     "tidemark.graphs.read_fx(torch.fx.symbolic_trace(torch.nn.ReLU()))",
-])
-def test_no_other_entrance_loads_it_either(entrance: str) -> None:
-    done = run(OLD + f"import torch, torch.fx, tidemark\n{entrance}\n")
-    assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].startswith("tidemark.torch_match.WrongTorch: this tidemark")
+]
+
+
+@pytest.fixture(scope="module")
+def ends() -> dict[str, tuple[int, str]]:
+    return dict(zip(ENTRANCES, ends_of(OLD + "import torch, torch.fx, tidemark\n", ENTRANCES), strict=True))
+
+
+@pytest.mark.parametrize("entrance", ENTRANCES)
+def test_no_other_entrance_loads_it_either(entrance: str, ends: dict[str, tuple[int, str]]) -> None:
+    code, errors = ends[entrance]
+    assert code == 1
+    assert errors.splitlines()[-1].startswith("tidemark.torch_match.WrongTorch: this tidemark")

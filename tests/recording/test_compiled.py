@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import warnings
 from pathlib import Path
 
@@ -49,12 +48,11 @@ for _ in range(2):
 
 
 def test_the_command_follows_what_the_default_compiler_makes(tmp_path: Path) -> None:
-    """Most of its time is the C++ compiler's, of which clang takes half of g++'s."""
+    """Most of its time is the C++ compiler's, so the processor's vectors are not tried out."""
     script = tmp_path / "train.py"
     script.write_text(SCRIPT)
-    compiler = {"CXX": "clang++"} if shutil.which("clang++") else {}
     done = run_command("record", "--json", script, TORCHINDUCTOR_CACHE_DIR=str(tmp_path / "compiled"),
-                       TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS="0", **compiler)
+                       TORCHINDUCTOR_VEC_ISA_OK="0")
     assert done.returncode == 0, done.stderr
     facts = json.loads(done.stdout)
     assert [row["device"] for row in facts["peak"]["devices"]] == ["cpu"]  # and not meta

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
-import shutil
 import subprocess
 import sys
 import sysconfig
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from quick_compiler import QUICK_COMPILER
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -23,10 +23,8 @@ Stack = list[tuple[Any, int, int]]
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.PyDLL:
-    compiler = shutil.which("c++")
-    assert compiler, "the package was built with it"
     built = tmp_path_factory.mktemp("frames") / "frames.so"
-    subprocess.run([compiler, "-std=c++20", "-shared", "-fPIC", f"-I{ROOT}",
+    subprocess.run([QUICK_COMPILER, "-std=c++20", "-shared", "-fPIC", f"-I{ROOT}",
                     f"-I{sysconfig.get_path('include')}", "-o", str(built),
                     str(HERE / "frames_probe.cpp"),
                     str(ROOT / "python/lines/interpreter_frames.cpp")], check=True)
