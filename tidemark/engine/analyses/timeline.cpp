@@ -11,12 +11,6 @@ namespace {
 // More columns than any drawing has; empty ones cost memory too.
 constexpr std::size_t kMostColumns = 65'536;
 
-// What the state holds of a device's allocated bytes, and as which category.
-std::pair<std::int64_t, Category> share_of(DeviceId device, const ChargedState& state) {
-  const std::int64_t bytes = state.device() == device ? state.charged : 0;
-  return {bytes, bytes > 0 ? state.category() : Category::Unknown};
-}
-
 bool any_has_bytes(const std::vector<TimelinePoint>& points) {
   return std::any_of(points.begin(), points.end(), [](auto& p) { return p.highest != 0; });
 }
@@ -49,26 +43,7 @@ TimelineObserver::TimelineObserver(TimelineOptions options, std::uint64_t width)
       position_(options_.axis),
       columns_(options_.axis, std::clamp<std::size_t>(options_.columns, 1, kMostColumns), width) {}
 
-void TimelineObserver::see(const Event& e, const Change& change, const Replay& replay) {
-  const Instant held = last_;
-  last_ = {replay.now(), e.phase};
-  if (!is_chosen(options_.step, replay.now().step)) return;
-  position_.move_to(replay.now().event, e.time_ns);
-  // The first column begins with what the first event leaves.
-  if (!is_exact() && columns_.empty())
-    return columns_.advance(position_, last_, {}, replay.ledger());
-  if (!is_exact()) columns_.advance(position_, held, change, replay.ledger());
-  if (changes_storage(e.kind)) take_change(change, replay.ledger());
-}
-
-void TimelineObserver::take_change(const Change& change, const Ledger& ledger) {
-  take(change.before.device(), change, ledger);
-  if (change.after.device() != change.before.device()) take(change.after.device(), change, ledger);
-}
-
-void TimelineObserver::take(DeviceId device, const Change& change, const Ledger& ledger) {
-  if (!device || share_of(device, change.before) == share_of(device, change.after)) return;
-  if (!is_exact()) return columns_.take(device, last_, ledger);
+void TimelineObserver::add_exact(DeviceId device, const Ledger& ledger) {
   if (exact_.size() <= device.value) exact_.resize(device.value + std::size_t{1});
   exact_[device.value].push_back(point_at(last_, ledger.row(device)));
 }

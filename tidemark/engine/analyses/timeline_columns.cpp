@@ -34,12 +34,6 @@ TimelinePoint point_at(const Instant& when, const LedgerRow& level) {
           .categories = level.by_category};
 }
 
-void AxisPosition::move_to(std::int64_t event, std::int64_t time_ns) {
-  const std::int64_t place = axis_ == TimelineAxis::Events ? event : time_ns;
-  if (!first_) first_ = last_ = place;
-  last_ = std::max(last_, place);
-}
-
 void TimelineColumns::open_up_to(const AxisPosition& position, const Instant& held,
                                  const Change& change, const Ledger& ledger) {
   while (position.extent() / width_ >= 2 * most_) halve();
@@ -63,12 +57,8 @@ void TimelineColumns::grow(std::size_t device_count) {
   while (series_.size() < device_count) series_.push_back(nothing_);
 }
 
-void TimelineColumns::take(DeviceId device, const Instant& now, const Ledger& ledger) {
-  grow(device.value + std::size_t{1});
-  TimelinePoint& column = series_[device.value].back();
-  const LedgerRow& row = ledger.row(device);
-  if (row.allocated > column.highest) join(column, point_at(now, row));
-  column.lowest = std::min(column.lowest, row.allocated);
+void TimelineColumns::raise(TimelinePoint& column, const Instant& now, const LedgerRow& row) {
+  join(column, point_at(now, row));
 }
 
 void TimelineColumns::halve() {

@@ -9,6 +9,7 @@
 // Merging keeps every low and high, and each event costs O(1) amortised.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -28,7 +29,11 @@ TimelinePoint point_at(const Instant& when, const LedgerRow& level);
 class AxisPosition {
  public:
   explicit AxisPosition(TimelineAxis axis) : axis_(axis) {}
-  void move_to(std::int64_t event, std::int64_t time_ns);
+  void move_to(std::int64_t event, std::int64_t time_ns) {
+    const std::int64_t place = axis_ == TimelineAxis::Events ? event : time_ns;
+    if (!first_) first_ = last_ = place;
+    last_ = std::max(last_, place);
+  }
   std::int64_t first() const { return first_.value_or(0); }
   std::int64_t last() const { return last_; }
   // How far the last event is from the first. Unsigned: times may span all 64 bits.
@@ -56,7 +61,13 @@ class TimelineColumns {
       open_up_to(position, held, change, ledger);
   }
   // Takes the device's level into the newest column.
-  void take(DeviceId device, const Instant& now, const Ledger& ledger);
+  void take(DeviceId device, const Instant& now, const Ledger& ledger) {
+    if (device.value >= series_.size()) grow(device.value + std::size_t{1});
+    TimelinePoint& column = series_[device.value].back();
+    const LedgerRow& row = ledger.row(device);
+    if (row.allocated > column.highest) raise(column, now, row);
+    column.lowest = std::min(column.lowest, row.allocated);
+  }
   bool empty() const { return nothing_.empty(); }
 
   // The columns by device number, merged to at most as many as wanted.
@@ -68,6 +79,7 @@ class TimelineColumns {
                   const Ledger& ledger);
   void open(const AxisPosition& position, Instant held, const Change& change, const Ledger& ledger);
   void grow(std::size_t device_count);
+  static void raise(TimelinePoint& column, const Instant& now, const LedgerRow& row);
   void halve();
 
   TimelineAxis axis_;

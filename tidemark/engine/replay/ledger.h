@@ -95,7 +95,7 @@ class Ledger {
   // Makes room for storages below this number at once.
   void reserve(std::size_t storages) { states_.reserve(storages); }
   // Asks the processor to fetch the state of a storage that will soon be needed.
-  void prefetch(std::uint32_t storage) const { states_.prefetch(storage); }
+  [[gnu::always_inline]] void prefetch(std::uint32_t storage) const { states_.prefetch(storage); }
 
  private:
   void put(const ChargedState& state) {

@@ -51,10 +51,10 @@ class LiveSet {
   // Makes room for storages below this number at once.
   void reserve(std::size_t storages);
   // Asks the processor to fetch where a storage is kept, and later what is kept of it.
-  void prefetch_slot(std::uint32_t storage) const {
+  [[gnu::always_inline]] void prefetch_slot(std::uint32_t storage) const {
     if (storage < slot_of_.size()) tidemark::prefetch(&slot_of_[storage]);
   }
-  void prefetch(std::uint32_t storage) const {
+  [[gnu::always_inline]] void prefetch(std::uint32_t storage) const {
     if (const LiveStorage* one = find(StorageId(storage))) {
       tidemark::prefetch(one);
       tidemark::prefetch(&one->changed_event);

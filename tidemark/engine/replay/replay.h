@@ -81,9 +81,10 @@ class Replay {
   }
   // Storages are far apart in memory: those of the events to come are fetched while the processor
   // is busy with this one. What the live set has of a storage takes two looks.
-  static constexpr std::size_t kFar = 24, kNear = 12;
+  static constexpr std::size_t kFar = 32, kNear = 8;
   template <Needs kNeeds>
-  void prefetch(std::span<const std::uint32_t> subjects, std::size_t i) const {
+  [[gnu::always_inline]] void prefetch(std::span<const std::uint32_t> subjects,
+                                       std::size_t i) const {
     if (i + kFar >= subjects.size()) return;
     ledger_.prefetch(subjects[i + kNear]);
     if constexpr (kNeeds.live) {

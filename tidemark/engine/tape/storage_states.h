@@ -102,7 +102,7 @@ class StorageStates {
   // Makes room for storages below this number at once.
   void reserve(std::size_t size);
   // Asks the processor to fetch a state that will soon be needed.
-  void prefetch(std::uint32_t subject) const {
+  [[gnu::always_inline]] void prefetch(std::uint32_t subject) const {
     if (subject < size_) tidemark::prefetch(states_.data() + subject);
   }
 
