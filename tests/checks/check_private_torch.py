@@ -136,7 +136,7 @@ def names_of_ours(trees: list[ast.Module]) -> set[str]:
 
 
 # Of Python's own library; two cached properties and a C++ module of ours.
-_NOT_TORCH = {"_getframe", "_actions", "_alive", "_order", "_phantom"}
+_NOT_TORCH = {"_getframe", "_exit", "_shutdown", "_run_exitfuncs", "_actions", "_alive", "_order", "_phantom"}
 
 
 def find_uses(root: Path) -> dict[str, set[str]]:
