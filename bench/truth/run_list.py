@@ -5,8 +5,8 @@ import ast
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-RUNS, HELD_OUT = "runs", "held_out"
-# By folder. No rule and no calibration has seen the calls of those that are held out.
+RUNS, HELD_OUT, STRANGERS = "runs", "held_out", "strangers"
+# By folder. No rule and no calibration has seen the calls of those that are held out, nor of the strangers.
 LISTS: dict[str, tuple[str, ...]] = {
     RUNS: (
         "gpt2_fp32",
@@ -58,6 +58,23 @@ LISTS: dict[str, tuple[str, ...]] = {
         "mixer_fp16",
         "seq2seq_rmsnorm_gqa",
         "yolo_odd_sizes",
+    ),
+    STRANGERS: (
+        "ppo_rollouts",
+        "dqn_replay",
+        "style_transfer_lbfgs",
+        "maml_second_order",
+        "dpo_reference",
+        "moco_queue",
+        "vae_images",
+        "nerf_rays",
+        "gcn_sparse",
+        "sam_wide_resnet",
+        "muon_gpt",
+        "generate_kv_cache",
+        "distill_teacher",
+        "translate_attention_gru",
+        "pinn_double",
     ),
 }
 FOLDER_OF = {name: folder for folder, names in LISTS.items() for name in names}
