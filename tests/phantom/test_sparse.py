@@ -205,3 +205,57 @@ def test_values_of_a_product_are_not_known(open_session: Any) -> None:
                torch.zeros(NODES, NODES, device="cuda").add_(graph.matrix), (graph.rows * 2).values()]
     for result in results:
         assert library.certainty(result.untyped_storage()._cdata) == "unknown"
+
+
+def entries(count: int, rows: int, columns: int) -> torch.Tensor:
+    """Doubles among them, in no order."""
+    generator = torch.Generator().manual_seed(count)
+    return torch.stack([torch.randint(rows, (count,), generator=generator),
+                        torch.randint(columns, (count,), generator=generator)])
+
+
+def test_coalesced_indices_are_those_of_the_cpu_in_its_order(open_session: Any) -> None:
+    indices = entries(500, 20, 30)
+    expected = torch.sparse_coo_tensor(indices, torch.ones(500), (20, 30)).coalesce().indices()
+    open_session()
+    made = torch.sparse_coo_tensor(indices.cuda(), torch.ones(500, device="cuda"), (20, 30)).coalesce()
+    assert 300 < expected.shape[1] < 500
+    assert made.indices().tolist() == expected.tolist()
+    assert made.t().coalesce().indices().tolist() == expected.flip(0)[:, expected[1].argsort(stable=True)].tolist()
+
+
+def taken(call: Callable[[], torch.Tensor]) -> int:
+    """What a call had at its peak beyond what it leaves, rounded to the allocator's 512 bytes."""
+    torch.cuda.reset_peak_memory_stats()
+    result = call()
+    peak, left = torch.cuda.max_memory_allocated(), torch.cuda.memory_allocated()
+    assert result.is_cuda
+    return peak - left
+
+
+def test_a_product_takes_compressed_rows_and_its_result_in_columns(open_session: Any) -> None:
+    """As PyTorch's kernel: 32-bit numbers for rows + 1 and for each entry, and the result twice more: the zeros
+    that the product is added to, and in columns."""
+    open_session()
+    indices = torch.arange(2048).repeat(2, 1)
+    sparse = torch.sparse_coo_tensor(indices, torch.ones(2048), (2047 + 1, 4096)).coalesce().cuda()
+    dense, in_columns = torch.ones(4096, 64, device="cuda"), torch.ones(64, 4096, device="cuda").t()
+    numbers = 2048 * 4 + 512 + 2048 * 4  # 2 049 rows take one block of 512 bytes more
+    result = 2 * 2048 * 64 * 4
+    assert taken(lambda: torch.spmm(sparse, dense)) == numbers + result
+    assert taken(lambda: torch.spmm(sparse, in_columns)) == numbers + result
+    with_gaps = torch.ones(4096, 128, device="cuda")[:, ::2]
+    assert taken(lambda: torch.spmm(sparse, with_gaps)) == numbers + result + with_gaps.nbytes
+    empty = torch.sparse_coo_tensor(indices[:, :0], torch.ones(0), (2048, 4096)).cuda()
+    assert taken(lambda: torch.spmm(empty, dense)) == result // 2
+
+
+def test_coalescing_takes_one_number_for_each_entry_some_times_over(open_session: Any) -> None:
+    """Multiplied indices, their sums, places, beginnings, and the sort's second pair."""
+    open_session()
+    entries_there = torch.arange(4096).repeat(2, 1)
+    sparse = torch.sparse_coo_tensor(entries_there.cuda(), torch.ones(4096, device="cuda"), (4096, 4096))
+    number = 4096 * 8
+    assert taken(sparse.coalesce) == 3 * number  # the sort is over when the result is born
+    flat = torch.sparse_coo_tensor(entries_there[:1].cuda(), torch.ones(4096, device="cuda"), (4096,))
+    assert taken(flat.coalesce) == 4 * number - 4096 * 4  # the sort needs most; its first number is the result's

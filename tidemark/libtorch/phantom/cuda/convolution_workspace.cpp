@@ -94,6 +94,26 @@ std::int64_t of_patches(const ConvolutionCall& call, std::int64_t padded, std::i
   return is_large || call.c.channels_last ? call.x + call.w + (is_large ? planes : 0) : 0;
 }
 
+// Kernels for float16 read channels in fours, those for bfloat16 in eights.
+std::int64_t of_half_images(const ConvolutionCall& call, bool has_large_kernel,
+                            std::int64_t planes) {
+  const Convolution& c = call.c;
+  if (!has_large_kernel && c.inputs != 4) return 0;
+  const std::int64_t channels =
+      rounded_up(c.inputs, c.number == ConvolutionNumber::BFloat16 ? 8 : 4);
+  if (c.channels_last && channels == c.inputs) return 0;
+  return call.x_of(channels) + call.w_of(channels, c.outputs) + planes;
+}
+
+// In eights, but for a large kernel of float16 with a long sum: that reads fours.
+std::int64_t of_half_image_weights(const ConvolutionCall& call, bool has_large_kernel,
+                                   std::int64_t padded) {
+  constexpr std::int64_t kLongSum = 128 * 1024;  // positions of all images
+  const bool in_fours = has_large_kernel && call.c.number == ConvolutionNumber::Half &&
+                        call.c.batch * call.c.output_positions >= kLongSum;
+  return in_fours ? padded : 2 * padded;
+}
+
 // Images as they come: one to four channels, in float up to seven.
 std::int64_t of_images(const ConvolutionCall& call) {
   const Convolution& c = call.c;
@@ -104,8 +124,9 @@ std::int64_t of_images(const ConvolutionCall& call) {
   if (is_cut && call.part != ConvolutionPart::InputGradient)
     return of_patches(call, padded, planes);
   if (call.half) {
-    if (call.is_forward()) return has_large_kernel || c.inputs == 4 ? padded + planes : 0;
-    if (call.is_of_weights()) return 2 * padded + planes + split_sum(call);
+    if (call.is_forward()) return of_half_images(call, has_large_kernel, planes);
+    if (call.is_of_weights())
+      return of_half_image_weights(call, has_large_kernel, padded) + planes + split_sum(call);
     return is_cut && !c.channels_last ? 0 : 2 * padded + planes;
   }
   if (call.is_forward()) {

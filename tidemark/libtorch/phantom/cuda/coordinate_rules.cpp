@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tidemark/libtorch/phantom/cuda/sparse_rules.h"
+#include "tidemark/libtorch/phantom/cuda/workspaces.h"
 #include "tidemark/libtorch/phantom/kernel/signature.h"
 #include "tidemark/libtorch/phantom/log/session.h"
 #include "tidemark/libtorch/phantom/values/known_bytes.h"
@@ -19,17 +20,62 @@ at::Tensor make_sparse(const at::Tensor& like, const at::Tensor& indices, const 
                                                       is_coalesced);
 }
 
-// The indices without doubles, where they are known.
-at::Tensor unique_on_host(const at::Tensor& indices) {
-  return std::get<0>(at::unique_dim(known_values(indices), 1));
+// The indices without doubles, where they are known: in order, and sorted as one number each.
+at::Tensor unique_on_host(const at::Tensor& indices, at::IntArrayRef sizes) {
+  const at::Tensor known = known_values(indices);
+  at::Tensor flat = known[0].clone();
+  for (std::int64_t d = 1; d < known.size(0); ++d) flat.mul_(sizes[d]).add_(known[d]);
+  flat = std::get<0>(at::_unique2(flat, /*sorted=*/true));
+  at::Tensor unique = at::empty({known.size(0), flat.size(0)}, known.options());
+  for (std::int64_t d = known.size(0) - 1; d > 0; --d) {
+    unique[d].copy_(flat.remainder(sizes[d]));
+    flat.floor_divide_(sizes[d]);
+  }
+  unique[0].copy_(flat);
+  return unique;
+}
+
+c10::Storage hold_numbers(const at::Tensor& beside, std::int64_t count, std::int64_t bytes) {
+  return hold_workspace(beside.device().index(), count * bytes);
+}
+
+// While doubles are looked for: the indices as one number each, sorted with the places that they
+// came from, and where each new one begins.
+class CoalesceScratch {
+ public:
+  explicit CoalesceScratch(const at::Tensor& indices) {
+    constexpr std::int64_t kIndex = sizeof(std::int64_t);
+    const std::int64_t count = indices.size(1), sides = indices.size(0);
+    if (count < 2) return;
+    if (sides > 1) {
+      const c10::Storage multiplied = hold_numbers(indices, sides * count, kIndex);
+      flat_ = hold_numbers(indices, count, kIndex);
+    }
+    places_ = hold_numbers(indices, count, kIndex);
+    begins_ = hold_numbers(indices, count, kIndex);
+    const c10::Storage sorted = hold_numbers(indices, 2 * count, kIndex);
+  }
+
+ private:
+  c10::Storage flat_, places_, begins_;
+};
+
+// In one dimension the indices are the sorted numbers themselves, with room for as many as before.
+at::Tensor new_flat_indices(const at::Tensor& indices, std::int64_t count) {
+  return at::empty(indices.sizes(), indices.options()).resize_({1, count});
 }
 
 at::Tensor coalesce(const at::Tensor& self) {
   const at::Tensor indices = self._indices(), values = self._values();
   const bool known = has_known_values(indices);
-  const at::Tensor unique = known ? unique_on_host(indices) : at::Tensor();
-  const std::int64_t count = known ? unique.size(1) : indices.size(1);
-  at::Tensor new_indices = at::empty({indices.size(0), count}, indices.options());
+  const at::Tensor unique = known ? unique_on_host(indices, self.sizes()) : at::Tensor();
+  const std::int64_t sides = indices.size(0), count = known ? unique.size(1) : indices.size(1);
+  at::Tensor new_indices = sides == 1 ? new_flat_indices(indices, count) : at::Tensor();
+  const CoalesceScratch scratch(indices);
+  std::vector<std::int64_t> sizes = values.sizes().vec();
+  sizes[0] = count;
+  const at::Tensor new_values = at::empty(sizes, values.options());
+  if (sides != 1) new_indices = at::empty({sides, count}, indices.options());
   if (known) {
     const KnownBytes* bytes = known_bytes(indices);
     set_known(new_indices, unique.contiguous(), bytes ? bytes->certainty : Certainty::Known);
@@ -37,9 +83,7 @@ at::Tensor coalesce(const at::Tensor& self) {
     storage_log()->diagnose("sparse-indices", Severity::Note, "",
                             "indices of a sparse tensor are not known: no two counted as the same");
   }
-  std::vector<std::int64_t> sizes = values.sizes().vec();
-  sizes[0] = count;
-  return make_sparse(self, new_indices, at::empty(sizes, values.options()), true);
+  return make_sparse(self, new_indices, new_values, true);
 }
 
 void put_into(at::Tensor& out, const at::Tensor& result) {
@@ -72,7 +116,7 @@ at::Tensor& mul_out(const at::Tensor& self, const at::Tensor& other, at::Tensor&
 
 at::Tensor product(const at::Tensor& self, const at::Tensor& first, const at::Tensor& second,
                    const at::Scalar& beta, const at::Scalar& alpha) {
-  at::Tensor out = at::empty({0}, second.options());
+  at::Tensor out = at::empty({first.size(0), second.size(1)}, second.options());
   return product_out(self, first, second, beta, alpha, out);
 }
 
@@ -124,6 +168,23 @@ at::Tensor softmax_backward(const at::Tensor&, const at::Tensor& output, std::in
   return like_pattern(output);
 }
 
+bool lies_in_columns(const at::Tensor& t) { return t.t().is_contiguous(); }
+
+// cuSPARSE reads compressed rows, in numbers of 32 bits, and writes columns, which are copied.
+void take_product_scratch(const at::Tensor& sparse, const at::Tensor& dense,
+                          const at::Tensor& out) {
+  constexpr std::int64_t kIndex = sizeof(std::int32_t);
+  const std::int64_t count = sparse._nnz();
+  if (count == 0) return;
+  const c10::Storage compressed_rows = hold_numbers(out, sparse.size(0) + 1, kIndex);
+  hold_numbers(out, count, kIndex);  // the rows before that
+  const c10::Storage columns = hold_numbers(out, count, kIndex);
+  c10::Storage turned, in_rows;
+  if (!lies_in_columns(out)) turned = hold_numbers(out, out.numel(), out.element_size());
+  if (!dense.is_contiguous() && !lies_in_columns(dense))
+    in_rows = hold_numbers(dense, dense.numel(), dense.element_size());
+}
+
 template <class Function>
 void put_one(const PutRule& put, const char* name, const char* overload, Function function) {
   put({name, overload}, c10::DispatchKey::SparseCUDA,
@@ -141,8 +202,8 @@ at::Tensor& product_out(const at::Tensor&, const at::Tensor& first, const at::Te
   TORCH_CHECK_NOT_IMPLEMENTED(out.layout() == at::kStrided && second.layout() == at::kStrided,
                               "a product of two sparse tensors into a third has no rule on a "
                               "virtual GPU (to_dense() makes a dense one)");
-  const at::Tensor kept = first.is_sparse() ? first.coalesce() : first;
   out.resize_({first.size(0), second.size(1)});
+  if (first.is_sparse()) take_product_scratch(first.coalesce(), second, out);
   forget(out);
   return out;
 }

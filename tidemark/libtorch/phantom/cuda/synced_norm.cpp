@@ -10,18 +10,12 @@ at::ScalarType precise(at::ScalarType dtype) {
   return dtype == at::kHalf || dtype == at::kBFloat16 ? at::kFloat : dtype;
 }
 
-bool finish(CallFrame& frame, std::initializer_list<at::Tensor> results) {
-  frame.drop_args();
-  for (const at::Tensor& result : results) frame.push(result);
-  return true;
-}
-
 // For each channel two numbers.
 bool finish_with_pair(CallFrame& frame, const at::Tensor& beside, std::int64_t channels,
                       at::ScalarType dtype) {
   if (frame.has_out()) return false;
   const at::Tensor first = new_phantom(beside, channels, dtype);
-  return finish(frame, {first, new_phantom(beside, channels, dtype)});
+  return frame.answer({first, new_phantom(beside, channels, dtype)});
 }
 
 bool finish_like(CallFrame& frame, const at::Tensor& input, bool keeps_layout) {
@@ -29,7 +23,7 @@ bool finish_like(CallFrame& frame, const at::Tensor& input, bool keeps_layout) {
   const at::Tensor made = new_phantom(input, input.sizes());
   if (keeps_layout)
     made.unsafeGetTensorImpl()->set_sizes_and_strides(input.sizes(), input.strides());
-  return finish(frame, {made});
+  return frame.answer({made});
 }
 
 }  // namespace
@@ -62,7 +56,7 @@ bool answer_norm_gradient_sums(CallFrame& frame) {
   };
   const at::Tensor sum = made(5, means.scalar_type()), product = made(5, means.scalar_type());
   const at::Tensor of_weight = made(6, dtype), of_bias = made(7, dtype);
-  return finish(frame, {sum, product, of_weight, of_bias});
+  return frame.answer({sum, product, of_weight, of_bias});
 }
 
 bool answer_norm_gradient(CallFrame& frame) {

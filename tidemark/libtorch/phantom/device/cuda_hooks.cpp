@@ -6,6 +6,7 @@
 #include "tidemark/libtorch/phantom/device/cuda_hooks.h"
 
 #include <ATen/detail/CUDAHooksInterface.h>
+#include <dlfcn.h>
 
 #include "tidemark/libtorch/phantom/device/generator.h"
 #include "tidemark/libtorch/phantom/device/pinned_memory.h"
@@ -18,6 +19,14 @@ namespace {
 // A cuDNN and CUDA of the time of the PyTorch releases we imitate.
 constexpr long kCudnnVersion = 91'900;
 constexpr long kCudaVersion = 13'000;
+
+// A CUDA build of PyTorch has brought its own, which says so itself.
+long loaded_cudnn_version() {
+  using Version = std::size_t();
+  auto* const version = reinterpret_cast<Version*>(dlsym(RTLD_DEFAULT, "cudnnGetVersion"));
+  TORCH_CHECK(version != nullptr, "Cannot tell the version of cuDNN: it is not loaded.");
+  return static_cast<long>(version());
+}
 
 class VirtualHooks final : public at::CUDAHooksInterface {
  public:
@@ -67,8 +76,8 @@ class VirtualHooks final : public at::CUDAHooksInterface {
   bool supportsDepthwiseConvolutionWithCuDNN() const override { return is_open(); }
   bool supportsBFloat16ConvolutionWithCuDNNv8() const override { return is_open(); }
   bool supportsBFloat16RNNWithCuDNN() const override { return is_open(); }
-  long versionCuDNN() const override { return kCudnnVersion; }
-  long versionRuntimeCuDNN() const override { return kCudnnVersion; }
+  long versionCuDNN() const override { return is_open() ? kCudnnVersion : loaded_cudnn_version(); }
+  long versionRuntimeCuDNN() const override { return versionCuDNN(); }
   long versionCUDART() const override { return kCudaVersion; }
   double batchnormMinEpsilonCuDNN() const override { return 0.0; }
   std::string showConfig() const override { return "virtual GPUs of tidemark\n"; }

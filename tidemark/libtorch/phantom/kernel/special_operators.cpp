@@ -4,9 +4,11 @@
 #include "tidemark/libtorch/phantom/cuda/attention.h"
 #include "tidemark/libtorch/phantom/cuda/foreach_rules.h"
 #include "tidemark/libtorch/phantom/cuda/grad_scaler.h"
+#include "tidemark/libtorch/phantom/cuda/grid_sampler.h"
 #include "tidemark/libtorch/phantom/cuda/grouped_matmul.h"
 #include "tidemark/libtorch/phantom/cuda/recorded_streams.h"
 #include "tidemark/libtorch/phantom/cuda/recurrent.h"
+#include "tidemark/libtorch/phantom/cuda/recurrent_cells.h"
 #include "tidemark/libtorch/phantom/cuda/sparse.h"
 #include "tidemark/libtorch/phantom/cuda/synced_norm.h"
 #include "tidemark/libtorch/phantom/kernel/catalogue.h"
@@ -76,6 +78,11 @@ constexpr std::array kCatalogue = {
     Entry{"aten::_cudnn_rnn", &answer_recurrent},
     Entry{"aten::_cudnn_rnn_backward", &answer_recurrent_backward},
     Entry{"aten::_cudnn_rnn_flatten_weight", &flatten_weights},
+    Entry{"aten::_thnn_fused_lstm_cell", &answer_lstm_cell},
+    Entry{"aten::_thnn_fused_gru_cell", &answer_gru_cell},
+    Entry{"aten::_thnn_fused_gru_cell_backward", &answer_gru_cell_backward},
+    Entry{"aten::cudnn_grid_sampler", &answer_sampled_image},
+    Entry{"aten::cudnn_grid_sampler_backward", &answer_sampled_image_backward},
     Entry{"torchvision::nms", &answer_kept_boxes},
 };
 
