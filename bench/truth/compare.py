@@ -4,6 +4,7 @@
     python bench/truth/compare.py --real tests/golden/gpu/h200-torch2.11.json --page docs/accuracy.md
     python bench/truth/compare.py --real tests/golden/gpu/h200-torch2.11-held-out.json --list held_out \
         --calibration none --page docs/accuracy.md
+    python bench/truth/compare.py --real tests/golden/gpu/h200-torch2.11-strangers.json --list strangers
 
 Without `--real` the estimates alone are shown. Peaks of allocated and of requested bytes are what torch.cuda
 tells in both runs; reserved bytes are compared with the budget less the CUDA context, and what the device has

@@ -35,6 +35,7 @@
 #include "tidemark/libtorch/phantom/log/where.h"
 #include "tidemark/libtorch/phantom/values/hollow_memory.h"
 #include "tidemark/libtorch/phantom/values/known_bytes.h"
+#include "tidemark/libtorch/phantom/values/plausible_values.h"
 
 namespace py = pybind11;
 
@@ -273,6 +274,7 @@ PYBIND11_MODULE(_phantom, m) {
   m.def("fill_storage", [](std::uintptr_t cdata) { fill_storage(storage_at(cdata)); });
   m.def("watch_host_memory", &watch_hollow_memory);
   m.def("certainty", &certainty);
+  m.def("set_in_descent", &set_in_descent);
   // The number of a phantom storage's device; -1 for a storage that is no phantom's.
   m.def("storage_device", [](std::uintptr_t cdata) {
     const StorageRecord* record = record_of(storage_at(cdata));

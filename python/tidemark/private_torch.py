@@ -133,6 +133,7 @@ TABLE: tuple[Private, ...] = (
          "estimates of FSDP2 over many ranks take longer"),
     _row("torch.autograd.graph", "_engine_run_backward", AT_LOAD, _REFUSED, parts=("estimation",)),
     _row("torch", "_disable_dynamo", AT_LOAD, _REFUSED, parts=("estimation",)),
+    _row("torch.optim.lbfgs", "_strong_wolfe", AT_LOAD, _REFUSED, parts=("estimation",)),
     _row("torch.optim.optimizer", "_use_grad_for_differentiable", AT_LOAD, _REFUSED,
          parts=("estimation",)),
     # Python's own.

@@ -76,6 +76,7 @@ def patch_torch(gpu: Gpu, kernels: bool) -> None:
         graphs,
         host_values,
         late_compiler,
+        lbfgs,
         memory,
         random,
         refusals,
@@ -94,6 +95,7 @@ def patch_torch(gpu: Gpu, kernels: bool) -> None:
     graphs.patch_graphs(_patches)
     fusers.patch_fusers(_patches)
     late_compiler.patch_late_compiler(_patches)
+    lbfgs.patch_lbfgs(_patches)
     backwards.patch_backwards(_patches)
     dlpack.patch_dlpack(_patches)
     random.patch_random(_patches)

@@ -102,6 +102,7 @@ constexpr std::array kPlausible = {
     PlausibleEntry{"aten::ne", &give_unequal},
     PlausibleEntry{"aten::_is_all_true", &give_true},  // torch._check: programs check what holds
     PlausibleEntry{"aten::all", &give_true},
+    PlausibleEntry{"aten::dot", &give_curvature},
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <ATen/core/LegacyTypeDispatch.h>
 
 #include <cmath>
+#include <utility>
 
 #include "tidemark/libtorch/phantom/kernel/quiet.h"
 #include "tidemark/libtorch/phantom/log/session.h"
@@ -13,6 +14,8 @@
 
 namespace tidemark::phantom {
 namespace {
+
+[[gnu::tls_model("initial-exec")]] constinit thread_local bool t_in_descent = false;
 
 // Along which indices are chosen; nothing where the whole tensor is searched.
 std::optional<std::int64_t> searched_dimension(const CallFrame& frame,
@@ -78,5 +81,15 @@ void give_unequal(CallFrame& frame, const std::vector<c10::IValue>& args) {
 }
 
 void give_true(CallFrame& frame, const std::vector<c10::IValue>&) { give(frame, true); }
+
+bool set_in_descent(bool in_descent) { return std::exchange(t_in_descent, in_descent); }
+
+void give_curvature(CallFrame& frame, const std::vector<c10::IValue>&) {
+  if (!t_in_descent || session_options().on_value != OnValue::Plausible) return;
+  const at::Tensor result = frame.result(0).toTensor();
+  if (is_unknown(result))
+    set_known(result, at::ones({}, at::TensorOptions().dtype(result.scalar_type())),
+              Certainty::Assumed);
+}
 
 }  // namespace tidemark::phantom

@@ -15,4 +15,10 @@ void give_equal(CallFrame& frame, const std::vector<c10::IValue>& args);
 void give_unequal(CallFrame& frame, const std::vector<c10::IValue>& args);
 void give_true(CallFrame& frame, const std::vector<c10::IValue>& args);
 
+// Of two vectors in a descent (an optimizer that asks how its slope changes): one, as if it went
+// on.
+void give_curvature(CallFrame& frame, const std::vector<c10::IValue>& args);
+// Whether this thread is in a descent; what it was before.
+bool set_in_descent(bool in_descent);
+
 }  // namespace tidemark::phantom
