@@ -7,18 +7,21 @@
 
 namespace tidemark {
 
-void OwnedBytes::label(const Event& e, std::int64_t bytes) {
+// Places are far apart in memory: the one of a storage that was never seen is only written, and the
+// processor need not wait for it.
+void OwnedBytes::label(const Event& e, const Change& change) {
   if (e.subject >= place_of_.size())
     place_of_.resize(std::max<std::size_t>(e.subject + std::size_t{1}, place_of_.size() * 3 / 2),
                      kNone);
   std::uint32_t& place = place_of_[e.subject];
-  if (place == kNone) {
+  if (change.before.life() == StorageState::Life::Unseen || place == kNone) {
     place = static_cast<std::uint32_t>(owned_.size());
-    owned_.emplace_back();
+    owned_.push_back({e.scope, change.after.bytes()});
+    return;
   }
   Owned& owned = owned_[place];
-  if (e.kind == Kind::Resize) owned.bytes = std::max(owned.bytes, bytes);
-  else owned = {e.scope, bytes};
+  if (e.kind == Kind::Resize) owned.bytes = std::max(owned.bytes, change.after.bytes());
+  else owned = {e.scope, change.after.bytes()};
 }
 
 std::vector<std::int64_t> OwnedBytes::by_scope(std::size_t scope_count) const {

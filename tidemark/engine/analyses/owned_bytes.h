@@ -16,7 +16,7 @@ class OwnedBytes {
   void add(const Event& e, const Change& change) {
     const bool is_label = changes_storage(e.kind) && e.kind != Kind::Block;
     if (is_label && change.after.category() == category_ && change.after.alive())
-      label(e, change.after.bytes());
+      label(e, change);
   }
   // Requested bytes by scope number, for so many scopes.
   std::vector<std::int64_t> by_scope(std::size_t scope_count) const;
@@ -27,7 +27,7 @@ class OwnedBytes {
     std::int64_t bytes = 0;
   };
   static constexpr std::uint32_t kNone = UINT32_MAX;
-  void label(const Event& e, std::int64_t bytes);
+  void label(const Event& e, const Change& change);
 
   Category category_;
   std::vector<std::uint32_t> place_of_;  // in owned_, by storage
