@@ -224,6 +224,17 @@ def test_coalesced_indices_are_those_of_the_cpu_in_its_order(open_session: Any) 
     assert made.t().coalesce().indices().tolist() == expected.flip(0)[:, expected[1].argsort(stable=True)].tolist()
 
 
+@pytest.mark.parametrize("shape", [(), (3,), (3, 4), (3, 4, 2), (0, 4)])
+def test_few_indices_in_any_number_of_dimensions_are_coalesced(open_session: Any, shape: tuple[int, ...]) -> None:
+    count = 0 if 0 in shape else 3
+    indices = torch.tensor([[size - 1] * 2 + [0] for size in shape], dtype=torch.long).reshape(len(shape), 3)[:, :count]
+    expected = torch.sparse_coo_tensor(indices, torch.ones(count), shape).coalesce()
+    open_session()
+    made = torch.sparse_coo_tensor(indices.cuda(), torch.ones(count, device="cuda"), shape).coalesce()
+    assert facts(made) == facts(expected)
+    assert made.indices().tolist() == expected.indices().tolist()
+
+
 def taken(call: Callable[[], torch.Tensor]) -> int:
     """What a call had at its peak beyond what it leaves, rounded to the allocator's 512 bytes."""
     torch.cuda.reset_peak_memory_stats()

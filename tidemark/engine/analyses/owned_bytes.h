@@ -15,8 +15,7 @@ class OwnedBytes {
 
   void add(const Event& e, const Change& change) {
     const bool is_label = changes_storage(e.kind) && e.kind != Kind::Block;
-    if (is_label && change.after.category() == category_ && change.after.alive())
-      label(e, change);
+    if (is_label && change.after.category() == category_ && change.after.alive()) label(e, change);
   }
   // Requested bytes by scope number, for so many scopes.
   std::vector<std::int64_t> by_scope(std::size_t scope_count) const;

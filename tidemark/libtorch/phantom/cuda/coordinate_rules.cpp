@@ -23,15 +23,15 @@ at::Tensor make_sparse(const at::Tensor& like, const at::Tensor& indices, const 
 // The indices without doubles, where they are known: in order, and sorted as one number each.
 at::Tensor unique_on_host(const at::Tensor& indices, at::IntArrayRef sizes) {
   const at::Tensor known = known_values(indices);
-  at::Tensor flat = known[0].clone();
-  for (std::int64_t d = 1; d < known.size(0); ++d) flat.mul_(sizes[d]).add_(known[d]);
+  const std::int64_t sides = known.size(0);
+  at::Tensor flat = at::zeros({known.size(1)}, known.options());
+  for (std::int64_t d = 0; d < sides; ++d) flat.mul_(sizes[d]).add_(known[d]);
   flat = std::get<0>(at::_unique2(flat, /*sorted=*/true));
-  at::Tensor unique = at::empty({known.size(0), flat.size(0)}, known.options());
-  for (std::int64_t d = known.size(0) - 1; d > 0; --d) {
+  at::Tensor unique = at::empty({sides, flat.size(0)}, known.options());
+  for (std::int64_t d = sides - 1; d >= 0; --d) {
     unique[d].copy_(flat.remainder(sizes[d]));
     flat.floor_divide_(sizes[d]);
   }
-  unique[0].copy_(flat);
   return unique;
 }
 
