@@ -6,7 +6,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 RUNS, HELD_OUT, STRANGERS = "runs", "held_out", "strangers"
-# By folder. No rule and no calibration has seen the calls of those that are held out, nor of the strangers.
+# By folder. No rule and no calibration had seen the calls of those that are held out, or of the strangers, when they were measured.
 LISTS: dict[str, tuple[str, ...]] = {
     RUNS: (
         "gpt2_fp32",

@@ -113,7 +113,7 @@ def test_a_held_out_run_peaks_where_a_real_gpu_does(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("library_workspaces")
 @pytest.mark.parametrize("name", ["translate_attention_gru", "gcn_sparse", "pinn_double"])
 def test_a_stranger_peaks_where_a_real_gpu_does(name: str, tmp_path: Path) -> None:
-    """Cells of a recurrent net, products of a sparse matrix, LBFGS with a line search: mended because of these."""
+    """Cells of a recurrent net and products of a sparse matrix, mended because of these; LBFGS with a line search."""
     problems, row = of_another_list(STRANGERS, "strangers", name, tmp_path / "row.json")
     assert row["allocated"]["error_percent"] == pytest.approx(0.0, abs=0.1)
     assert len(row["boundaries"]) > 5

@@ -9,6 +9,8 @@ import pytest
 import torch
 from torch import nn
 
+from tidemark.virtual_cuda import close_gpus, library
+
 SIZE = 40_000  # too many for their values to be kept
 WEIGHTS = SIZE + 1
 
@@ -43,6 +45,16 @@ def test_a_step_goes_all_of_its_iterations() -> None:
     told = descend("cuda", 3, max_iter=5, history_size=8)
     assert told == descend("cpu", 3, max_iter=5, history_size=8)
     assert told == [(5, 5, 4), (10, 10, 8), (15, 15, 8)]  # the first has no change to keep
+
+
+@pytest.mark.usefixtures("gpus")
+@pytest.mark.parametrize("search", [None, "strong_wolfe"])
+def test_a_long_step_ends_when_its_history_is_full(search: str | None) -> None:
+    """Its default history, and questions that would have been turned after 200 of them."""
+    told = descend("cuda", 2, max_iter=50_000, history_size=100, line_search_fn=search)
+    assert told[0][1:] == (102, 100)
+    assert told[1][1:] == (204, 100)
+    assert not [note for note in library().diagnostics() if note["code"] == "ended-loop"]
 
 
 @pytest.mark.usefixtures("gpus")
@@ -114,3 +126,24 @@ def test_a_closure_is_not_in_the_descent(open_session: Callable[..., Any]) -> No
         optimizer.step(lambda: 1 / 0)
     assert bool(weights.detach().dot(weights.detach()) > 0.5) is False
     assert optimizer.param_groups[0]["tolerance_grad"] == 1e-7
+
+
+def test_a_schedule_that_outlives_the_gpus_keeps_its_goal(open_session: Callable[..., Any]) -> None:
+    class Own(torch.optim.LBFGS):
+        pass
+
+    open_session()
+    x = torch.ones(3, requires_grad=True)
+    optimizer = Own([x], max_iter=20)
+    schedule = torch.optim.lr_scheduler.StepLR(optimizer, 10)
+    close_gpus()
+
+    def closure() -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = (x * x).sum()
+        loss.backward()
+        return loss
+
+    optimizer.step(closure)
+    schedule.step()
+    assert optimizer.state[x]["func_evals"] < 20

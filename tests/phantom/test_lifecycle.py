@@ -109,9 +109,11 @@ def test_after_closing_every_answer_is_that_of_a_machine_without_a_gpu(
     plain, virtual = (fresh_process(QUESTIONS, word) for word in ("plain", "virtual"))
     assert virtual.returncode == 0, virtual.stderr
     expected, answers = json.loads(plain.stdout), json.loads(virtual.stdout)
-    for name, answer in answers.items():  # the same error; ours says that the GPUs are closed
-        error, ours, _ = answer.partition(": No CUDA GPUs are available")
-        assert expected[name].startswith(error + ": ") if ours else answer == expected[name], name
+    # The same error; ours says that the GPUs are closed. With a CPU build PyTorch itself says most of them.
+    told = {name: answer.partition(": No CUDA GPUs are available: tidemark's")[0] for name, answer in answers.items()}
+    closed = {name for name in answers if told[name] != answers[name]}
+    assert closed == {"generator"} or torch.version.cuda
+    assert {name: expected[name].split(":")[0] if name in closed else expected[name] for name in expected} == told
     assert expected["available"] == "False" and expected["count"] == "0"  # no GPU here indeed
 
 

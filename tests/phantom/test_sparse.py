@@ -249,14 +249,16 @@ def test_a_product_takes_compressed_rows_and_its_result_in_columns(open_session:
     that the product is added to, and in columns."""
     open_session()
     indices = torch.arange(2048).repeat(2, 1)
-    sparse = torch.sparse_coo_tensor(indices, torch.ones(2048), (2047 + 1, 4096)).coalesce().cuda()
+    sparse = torch.sparse_coo_tensor(indices, torch.ones(2048), (2048, 4096)).coalesce().cuda()
     dense, in_columns = torch.ones(4096, 64, device="cuda"), torch.ones(64, 4096, device="cuda").t()
-    numbers = 2048 * 4 + 512 + 2048 * 4  # 2 049 rows take one block of 512 bytes more
+    numbers = 2048 * 4 + 512 + 2048 * 4  # 2 049 numbers for the rows take a block of 512 bytes more
     result = 2 * 2048 * 64 * 4
     assert taken(lambda: torch.spmm(sparse, dense)) == numbers + result
     assert taken(lambda: torch.spmm(sparse, in_columns)) == numbers + result
     with_gaps = torch.ones(4096, 128, device="cuda")[:, ::2]
     assert taken(lambda: torch.spmm(sparse, with_gaps)) == numbers + result + with_gaps.nbytes
+    column = torch.ones(4096, 1, device="cuda")
+    assert taken(lambda: torch.spmm(sparse, column)) == numbers + 2 * 2048 * 4
     empty = torch.sparse_coo_tensor(indices[:, :0], torch.ones(0), (2048, 4096)).cuda()
     assert taken(lambda: torch.spmm(empty, dense)) == result // 2
 

@@ -1,7 +1,7 @@
-"""LBFGS goes all of its way: whether it has arrived are values that nobody knows.
+"""LBFGS does not stop early: whether it has arrived are values that nobody knows.
 
 It would take made-up losses, which are all alike, for its goal, and stop before it has a history; that is
-what it needs memory for.
+what it needs memory for. Once that is full, nothing changes from one iteration to the next.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ def patch_lbfgs(patches: Patches) -> None:
 def _step(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def step(optimizer: lbfgs.LBFGS, closure: Callable[[], Any]) -> Any:
-        if all(_is_known(parameter) for parameter in optimizer.param_groups[0]["params"]):
+        # A schedule may keep this method for longer than the virtual GPUs are open.
+        parameters = optimizer.param_groups[0]["params"]
+        if not library().is_open() or all(_is_known(parameter) for parameter in parameters):
             return original(optimizer, closure)
 
         def outside() -> Any:
@@ -49,8 +51,10 @@ def _is_known(tensor: torch.Tensor) -> bool:
 
 @contextmanager
 def _without_goal(group: dict[str, Any]) -> Iterator[None]:
-    before = {name: group[name] for name in TOLERANCES}
+    before = {name: group[name] for name in (*TOLERANCES, "max_iter")}
     group.update(dict.fromkeys(TOLERANCES, NEVER))
+    # The first has no change to keep; one more has them all.
+    group["max_iter"] = min(group["max_iter"], group["history_size"] + 2)
     try:
         yield
     finally:

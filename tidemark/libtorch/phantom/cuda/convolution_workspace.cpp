@@ -94,13 +94,17 @@ std::int64_t of_patches(const ConvolutionCall& call, std::int64_t padded, std::i
   return is_large || call.c.channels_last ? call.x + call.w + (is_large ? planes : 0) : 0;
 }
 
+bool is_flat(const Convolution& c) { return c.taps <= c.kernel * c.kernel; }
+
 // Kernels for float16 read channels in fours, those for bfloat16 in eights.
 std::int64_t of_half_images(const ConvolutionCall& call, bool has_large_kernel,
                             std::int64_t planes) {
   const Convolution& c = call.c;
-  if (!has_large_kernel && c.inputs != 4) return 0;
-  const std::int64_t channels =
-      rounded_up(c.inputs, c.number == ConvolutionNumber::BFloat16 ? 8 : 4);
+  const bool in_eights = c.number == ConvolutionNumber::BFloat16;
+  const bool as_it_lies = in_eights && c.channels_last && c.stride == 1;
+  if (!has_large_kernel && c.inputs != 4 && !as_it_lies) return 0;
+  if (in_eights && !is_flat(c)) return 0;
+  const std::int64_t channels = rounded_up(c.inputs, in_eights ? 8 : 4);
   if (c.channels_last && channels == c.inputs) return 0;
   return call.x_of(channels) + call.w_of(channels, c.outputs) + planes;
 }
@@ -109,8 +113,9 @@ std::int64_t of_half_images(const ConvolutionCall& call, bool has_large_kernel,
 std::int64_t of_half_image_weights(const ConvolutionCall& call, bool has_large_kernel,
                                    std::int64_t padded) {
   constexpr std::int64_t kLongSum = 128 * 1024;  // positions of all images
-  const bool in_fours = has_large_kernel && call.c.number == ConvolutionNumber::Half &&
-                        call.c.batch * call.c.output_positions >= kLongSum;
+  const Convolution& c = call.c;
+  const bool in_fours = has_large_kernel && is_flat(c) && c.number == ConvolutionNumber::Half &&
+                        c.batch * c.output_positions >= kLongSum;
   return in_fours ? padded : 2 * padded;
 }
 

@@ -4,6 +4,8 @@
 
 #include <ATen/ATen.h>
 
+#include <array>
+
 namespace tidemark::phantom {
 namespace {
 

@@ -5,6 +5,7 @@
 #include <ATen/core/stack.h>
 #include <c10/core/GradMode.h>
 
+#include <initializer_list>
 #include <optional>
 #include <utility>
 #include <vector>

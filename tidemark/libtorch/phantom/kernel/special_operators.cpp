@@ -100,6 +100,10 @@ constexpr std::array kPlausible = {
     // isfinite(x) is made of these on CUDA: x == x, |x| != infinity.
     PlausibleEntry{"aten::eq", &give_equal},
     PlausibleEntry{"aten::ne", &give_unequal},
+    PlausibleEntry{"aten::lt", &give_below},
+    PlausibleEntry{"aten::le", &give_below},
+    PlausibleEntry{"aten::gt", &give_above},
+    PlausibleEntry{"aten::ge", &give_above},
     PlausibleEntry{"aten::_is_all_true", &give_true},  // torch._check: programs check what holds
     PlausibleEntry{"aten::all", &give_true},
     PlausibleEntry{"aten::dot", &give_curvature},

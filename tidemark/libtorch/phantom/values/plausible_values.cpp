@@ -50,9 +50,13 @@ void give(CallFrame& frame, bool value) {
     });
 }
 
+bool is_infinite(const c10::IValue& value) {
+  return value.isDouble() && std::isinf(value.toDouble());
+}
+
 // Is a number that is taken to be finite equal to this? Nothing where that cannot be said.
 std::optional<bool> is_equal(const c10::IValue& self, const c10::IValue& other) {
-  if (other.isDouble() && std::isinf(other.toDouble())) return false;
+  if (is_infinite(other)) return false;
   if (other.isTensor() && self.toTensor().is_same(other.toTensor())) return true;
   return std::nullopt;
 }
@@ -78,6 +82,14 @@ void give_equal(CallFrame& frame, const std::vector<c10::IValue>& args) {
 
 void give_unequal(CallFrame& frame, const std::vector<c10::IValue>& args) {
   if (const auto equal = is_equal(args[0], args[1])) give(frame, !*equal);
+}
+
+void give_below(CallFrame& frame, const std::vector<c10::IValue>& args) {
+  if (is_infinite(args[1])) give(frame, args[1].toDouble() > 0);
+}
+
+void give_above(CallFrame& frame, const std::vector<c10::IValue>& args) {
+  if (is_infinite(args[1])) give(frame, args[1].toDouble() < 0);
 }
 
 void give_true(CallFrame& frame, const std::vector<c10::IValue>&) { give(frame, true); }
