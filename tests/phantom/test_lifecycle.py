@@ -24,6 +24,9 @@ OWNERS = (
 )
 
 
+ERRORS = ("RuntimeError", "AcceleratorError")  # the second is one of the first
+
+
 def names() -> dict[str, dict[str, int]]:
     return {f"{owner}": {name: id(value) for name, value in vars(owner).items()} for owner in OWNERS}
 
@@ -109,11 +112,13 @@ def test_after_closing_every_answer_is_that_of_a_machine_without_a_gpu(
     plain, virtual = (fresh_process(QUESTIONS, word) for word in ("plain", "virtual"))
     assert virtual.returncode == 0, virtual.stderr
     expected, answers = json.loads(plain.stdout), json.loads(virtual.stdout)
-    # The same error; ours says that the GPUs are closed. With a CPU build PyTorch itself says most of them.
-    told = {name: answer.partition(": No CUDA GPUs are available: tidemark's")[0] for name, answer in answers.items()}
-    closed = {name for name in answers if told[name] != answers[name]}
-    assert closed == {"generator"} or torch.version.cuda
-    assert {name: expected[name].split(":")[0] if name in closed else expected[name] for name in expected} == told
+    differing = {name for name in answers if answers[name] != expected[name]}
+    if torch.version.cuda is None:
+        assert differing == {"generator"}  # ours says that the GPUs are closed
+    else:  # of a CUDA build most errors miss a driver, and it names an accelerator all the same
+        differing -= {"current accelerator"}
+    for name in differing:
+        assert all(told[name].split(":")[0] in ERRORS for told in (expected, answers)), name
     assert expected["available"] == "False" and expected["count"] == "0"  # no GPU here indeed
 
 

@@ -20,12 +20,18 @@ namespace {
 constexpr long kCudnnVersion = 91'900;
 constexpr long kCudaVersion = 13'000;
 
-// A CUDA build of PyTorch has brought its own, which says so itself.
+// A CUDA build of PyTorch has brought its own library, which says so itself.
 long loaded_cudnn_version() {
-  using Version = std::size_t();
-  auto* const version = reinterpret_cast<Version*>(dlsym(RTLD_DEFAULT, "cudnnGetVersion"));
-  TORCH_CHECK(version != nullptr, "Cannot tell the version of cuDNN: it is not loaded.");
-  return static_cast<long>(version());
+  for (const char* const name : {"libcudnn.so.9", "libcudnn.so.8"}) {
+    void* const library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+    if (library == nullptr) continue;
+    using Version = std::size_t();
+    auto* const version = reinterpret_cast<Version*>(dlsym(library, "cudnnGetVersion"));
+    const long found = version != nullptr ? static_cast<long>(version()) : 0;
+    dlclose(library);
+    if (found != 0) return found;
+  }
+  TORCH_CHECK(false, "Cannot tell the version of cuDNN: it is not loaded.");
 }
 
 class VirtualHooks final : public at::CUDAHooksInterface {
