@@ -16,6 +16,7 @@
 #include "python/lines/python_lines.h"
 #include "python/phantom/allocator_answers.h"
 #include "python/phantom/asked_methods.h"
+#include "python/phantom/attention_answers.h"
 #include "python/phantom/collectives.h"
 #include "python/phantom/module_hooks.h"
 #include "tidemark/engine/base/byte_stream.h"
@@ -292,6 +293,7 @@ PYBIND11_MODULE(_phantom, m) {
   m.def("out_of_memory", &out_of_memory);
   bind_diagnostics(m);
   bind_asked_methods(m);
+  bind_attention_answers(m);
   // The line of the program that runs now: "train.py:12".
   m.def("current_source",
         [] { return storage_log()->describe(find_python_source(*storage_log())); });

@@ -84,8 +84,9 @@ TABLE: tuple[Private, ...] = (
     _row("torch.utils._python_dispatch", "is_traceable_wrapper_subclass TorchDispatchMode", AT_LOAD,
          _REFUSED, **_BOTH),
     _row("torch._C._functorch", "is_functorch_wrapped_tensor get_unwrapped", AT_LOAD, _REFUSED, **_BOTH),
-    _row("torch._C", "_set_default_tensor_type _jit_can_fuse_on_gpu _jit_override_can_fuse_on_gpu",
-         AT_LOAD, _REFUSED, parts=("estimation",)),
+    _row("torch._C",
+         "_set_default_tensor_type _jit_can_fuse_on_gpu _jit_override_can_fuse_on_gpu "
+         "DisableTorchFunctionSubclass", AT_LOAD, _REFUSED, parts=("estimation",)),
     _row("torch.Tensor", "__new__ _cdata", AT_LOAD, _REFUSED, parts=("estimation",)),
     _row("torch.library.Library", "_impl_with_aoti_compile", AT_LOAD, _REFUSED, parts=("estimation",)),
     _row("torch._library.utils", "can_generate_trivial_fake_impl", AT_LOAD, _REFUSED,
@@ -160,6 +161,10 @@ TABLE: tuple[Private, ...] = (
          "_broadcast_coalesced _scatter _scatter_out _gather _gather_out _nccl_reduce "
          "_nccl_all_reduce", NOWHERE,
          "torch without CUDA says which name it lacks, in the script's own line"),
+    _row("torch._C",
+         "_can_use_flash_attention _can_use_mem_efficient_attention _can_use_cudnn_attention "
+         "_is_flash_attention_available", NOWHERE,
+         "attention of jagged tensors finds no kernel and ends with PyTorch's own message"),
     _row("torch.cuda",
          "_exchange_device _get_device_properties _is_compiled _is_in_bad_fork _lazy_init "
          "_maybe_exchange_device _compile_kernel", NOWHERE,

@@ -73,7 +73,7 @@ class Tree:
         self.files = {
             path.as_posix(): read(root, path)
             for path in tracked_files(root)
-            if path.suffix in {".h", ".cpp"}
+            if path.suffix in {".h", ".cpp", ".inc"}
         }
         folders = {path.partition("/")[0] for path in self.files}
         self.is_ours = lambda name: name.partition("/")[0] in folders

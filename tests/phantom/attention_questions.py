@@ -11,13 +11,14 @@ from __future__ import annotations
 import itertools
 import json
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
+TYPES = DTYPES | {"f64": torch.float64}
 # Of queries and keys, and of values.
 HEAD_SIZES = ((4, 4), (60, 60), (64, 64), (72, 72), (128, 128), (192, 128), (200, 200), (256, 256),
               (264, 264))
@@ -47,6 +48,11 @@ class Question:
     deterministic: bool = False
     allowed: str = "all"
     layout: str = "transposed"
+    # What the grid leaves alone (usable_attention.py).
+    value_heads: int = 0  # other than the keys'
+    batches: tuple[int, int] = (2, 2)  # of queries, of keys and values
+    warns_only: bool = False  # of what is not deterministic
+    device: str = "cuda"
 
 
 def questions() -> Iterator[Question]:
@@ -66,25 +72,44 @@ def questions() -> Iterator[Question]:
         yield Question(dtype, sizes, layout=layout)
 
 
-def tensor_of(question: Question, heads: int, length: int, size: int) -> torch.Tensor:
-    dtype = DTYPES[question.dtype]
+def tensor_of(question: Question, heads: int, length: int, size: int, batch: int = 2) -> torch.Tensor:
+    how = {"dtype": TYPES[question.dtype], "device": question.device}
+    if question.layout.startswith("jagged"):
+        return jagged_of(question, torch.empty(2 * length, heads, size, **how), length)
     if question.layout == "three dimensions":
-        made = torch.empty(heads, length, size, dtype=dtype, device="cuda")
+        made = torch.empty(heads, length, size, **how)
     elif question.layout == "empty":
-        made = torch.empty(0, heads, length, size, dtype=dtype, device="cuda")
+        made = torch.empty(0, heads, length, size, **how)
     elif question.layout == "strided":
-        made = torch.empty(2, heads, length, 2 * size, dtype=dtype, device="cuda")[..., ::2]
+        made = torch.empty(batch, heads, length, 2 * size, **how)[..., ::2]
     elif question.layout == "contiguous":
-        made = torch.empty(2, heads, length, size, dtype=dtype, device="cuda")
+        made = torch.empty(batch, heads, length, size, **how)
     else:
-        made = torch.empty(2, length, heads, size, dtype=dtype, device="cuda").transpose(1, 2)
+        made = torch.empty(batch, length, heads, size, **how).transpose(1, 2)
     return made.requires_grad_(question.trains)
+
+
+def jagged_of(question: Question, rows: torch.Tensor, length: int) -> torch.Tensor:
+    """Of two parts, one longer than the other: both together are twice the length."""
+    ends = torch.tensor([0, length + length // 2, 2 * length], device=question.device)
+    if question.layout == "jagged of three dimensions":
+        return torch.nested.nested_tensor_from_jagged(rows[:, 0].requires_grad_(question.trains), ends)
+    made = torch.nested.nested_tensor_from_jagged(rows.requires_grad_(question.trains), ends)
+    return made if question.layout == "jagged heads" else made.transpose(1, 2)
 
 
 def mask_of(question: Question) -> torch.Tensor | None:
     queries, keys = question.lengths
-    dtype = DTYPES[question.dtype]
+    dtype = TYPES[question.dtype]
     match question.mask:
+        case "of two dimensions":
+            return torch.zeros(queries, keys, dtype=dtype, device="cuda")
+        case "of three dimensions":
+            return torch.zeros(8, queries, keys, dtype=dtype, device="cuda")
+        case "of one column":
+            return torch.zeros(2, 1, queries, 1, dtype=dtype, device="cuda")
+        case "of one column, expanded":
+            return torch.zeros(2, 1, queries, 1, dtype=dtype, device="cuda").expand(2, 1, queries, keys)
         case "bool":
             return torch.ones(2, 1, queries, keys, dtype=torch.bool, device="cuda")
         case "bias":
@@ -96,11 +121,18 @@ def mask_of(question: Question) -> torch.Tensor | None:
     return None
 
 
-def chosen(question: Question) -> str:
+def tensors_of(question: Question) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     heads, groups = question.heads
     (queries, keys), (size, value_size) = question.lengths, question.head_sizes
-    q = tensor_of(question, heads, queries, size)
-    k, v = tensor_of(question, groups, keys, size), tensor_of(question, groups, keys, value_size)
+    batch, batch_of_keys = question.batches
+    return (tensor_of(question, heads, queries, size, batch),
+            tensor_of(question, groups, keys, size, batch_of_keys),
+            tensor_of(question, question.value_heads or groups, keys, value_size, batch_of_keys))
+
+
+def chosen(question: Question) -> str:
+    heads, groups = question.heads
+    q, k, v = tensors_of(question)
     try:
         return str(torch._fused_sdp_choice(
             q, k, v, mask_of(question), question.dropout, question.causal,
@@ -109,28 +141,27 @@ def chosen(question: Question) -> str:
         return "-"
 
 
-def answer(question: Question) -> str:
-    torch.use_deterministic_algorithms(question.deterministic, warn_only=False)
+def answer(question: Question, ask: Callable[[Question], str] = chosen) -> str:
+    torch.use_deterministic_algorithms(question.deterministic, warn_only=question.warns_only)
     try:
         allowed = ALLOWED[question.allowed]
         if allowed is None:
-            return chosen(question)
+            return ask(question)
         with sdpa_kernel(allowed, set_priority="first" in question.allowed):
-            return chosen(question)
+            return ask(question)
     finally:
         torch.use_deterministic_algorithms(False)
 
 
-def main() -> None:
+def machine() -> dict[str, str | int | None]:
     query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
     name, driver = subprocess.run(query, capture_output=True, text=True, check=True).stdout.split(", ")
-    print(json.dumps({
-        "gpu": name,
-        "driver": driver.strip(),
-        "torch": torch.__version__,
-        "cudnn": torch.backends.cudnn.version(),
-        "answers": "".join(answer(question) for question in questions()),
-    }))
+    return {"gpu": name, "driver": driver.strip(), "torch": torch.__version__,
+            "cudnn": torch.backends.cudnn.version()}
+
+
+def main() -> None:
+    print(json.dumps({**machine(), "answers": "".join(answer(question) for question in questions())}))
 
 
 if __name__ == "__main__":

@@ -52,6 +52,12 @@ SEEN = {
     "einsum": (lambda: torch.einsum("ij,kj->ik", square(), square()), BLAS),
     "solve": (lambda: torch.linalg.solve(square(), square()), BLAS),
     "inverse": (lambda: torch.linalg.inv(square()), BLAS),
+    # These as in a training run there, of matrices as small.
+    "triangular solve": (lambda: torch.linalg.solve_triangular(square(48, 48), square(48, 48), upper=True), BLAS),
+    "solve by factors": (lambda: torch.linalg.lu_solve(*torch.linalg.lu_factor(square(48, 48)), square(48, 48)),
+                         BLAS),
+    "factors": (lambda: torch.linalg.lu_factor(square(48, 48)), 0),
+    "logarithm of a determinant": (lambda: torch.linalg.slogdet(square(48, 48)), 0),
     "flash attention": (lambda: functional.scaled_dot_product_attention(
         *[square(2, 4, 64, 64).bfloat16()] * 3), 0),
     "convolution": (lambda: functional.conv2d(square(2, 4, 64, 64), square(8, 4, 3, 3)), 0),

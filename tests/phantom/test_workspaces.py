@@ -19,21 +19,22 @@ MIB = 1 << 20
 ASKED = list(answers(FILE.read_text()))
 
 # Of all calls of a family: how many are right to 3 % of the bytes that the call holds (its tensors
-# and its workspace), and which share of all those bytes is wrong. Which of its kernels cuDNN takes is
-# not always to be told from shapes; mostly it is. Without rules 40 to 47 % would be wrong over planes.
+# and its workspace), and which share of all those bytes is wrong. The trees that tell them have never
+# learned these calls, but other, random ones. Which of its kernels cuDNN takes is not always to be told
+# from shapes; mostly it is. Without rules 40 to 47 % would be wrong over planes.
 WITHIN = {
-    ("planes, float", "forward"): (0.75, 0.04),
-    ("planes, float", "input gradient"): (0.75, 0.05),
-    ("planes, float", "weight gradient"): (0.65, 0.04),
-    ("planes, half", "forward"): (0.98, 0.002),
-    ("planes, half", "input gradient"): (0.90, 0.03),
-    ("planes, half", "weight gradient"): (0.60, 0.05),
-    ("channels last, float", "forward"): (0.80, 0.03),
-    ("channels last, float", "input gradient"): (0.80, 0.04),
-    ("channels last, float", "weight gradient"): (0.55, 0.05),
-    ("channels last, half", "forward"): (0.97, 0.004),
-    ("channels last, half", "input gradient"): (0.90, 0.03),
-    ("channels last, half", "weight gradient"): (0.50, 0.06),
+    ("planes, float", "forward"): (0.86, 0.015),
+    ("planes, float", "input gradient"): (0.88, 0.012),
+    ("planes, float", "weight gradient"): (0.79, 0.03),
+    ("planes, half", "forward"): (0.95, 0.015),
+    ("planes, half", "input gradient"): (0.92, 0.015),
+    ("planes, half", "weight gradient"): (0.78, 0.04),
+    ("channels last, float", "forward"): (0.88, 0.02),
+    ("channels last, float", "input gradient"): (0.88, 0.03),
+    ("channels last, float", "weight gradient"): (0.80, 0.03),
+    ("channels last, half", "forward"): (0.95, 0.01),
+    ("channels last, half", "input gradient"): (0.95, 0.006),
+    ("channels last, half", "weight gradient"): (0.75, 0.04),
 }
 
 
@@ -95,9 +96,12 @@ def test_a_workspace_is_on_the_tape_with_operator_and_line(
     taken = [(born, events[i + 1]) for i, born in enumerate(events)
              if born.kind.name == "Alloc" and born.category.name == "Workspace"
              and str(born.op).startswith("aten::convolution")]
-    copies = 4 * MIB + 4 * MIB + 64 * 64 * 9 * 4  # input, output and kernel, channels last
+    # An H200 was asked these very sizes twelve times: the forward copies input and kernel to channels last, the
+    # gradients input, output and kernel.
+    forward = 4 * MIB + 64 * 64 * 9 * 4
+    copies = forward + 4 * MIB
     expanded = 4 * MIB  # the gradient of a sum is one number, laid out before the backward
-    assert [born.bytes for born, _ in taken[:3]] == [copies, expanded, copies]
+    assert [born.bytes for born, _ in taken[:3]] == [forward, expanded, copies]
     assert len(taken) == 4 and taken[3][0].bytes > copies
     dies_next = [after.kind.name == "Free" and after.storage == born.storage for born, after in taken]
     assert dies_next == [True, False, True, True]
@@ -112,7 +116,7 @@ def test_the_memo_takes_the_same_again() -> None:
     hits = library().memo_hits()
     first, _ = bytes_taken(lambda: torch.conv2d(x, w, padding=1))
     again, _ = bytes_taken(lambda: torch.conv2d(x, w, padding=1))
-    assert first == again == 8 * MIB + 64 * 64 * 9 * 4
+    assert first == again == 4 * MIB + 64 * 64 * 9 * 4
     assert library().memo_hits() > hits
 
 

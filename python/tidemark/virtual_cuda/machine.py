@@ -66,6 +66,7 @@ def patch_torch(gpu: Gpu, kernels: bool) -> None:
     # Only now, since they import torch: the C++ side comes first.
     from tidemark.virtual_cuda import (
         asked_values,
+        attention,
         backwards,
         c_names,
         comm,
@@ -93,6 +94,7 @@ def patch_torch(gpu: Gpu, kernels: bool) -> None:
     memory.patch_memory(_patches, gpu)
     streams.patch_streams(_patches)
     graphs.patch_graphs(_patches)
+    attention.patch_attention(_patches)
     fusers.patch_fusers(_patches)
     late_compiler.patch_late_compiler(_patches)
     lbfgs.patch_lbfgs(_patches)

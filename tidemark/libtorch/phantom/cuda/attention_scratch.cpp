@@ -1,4 +1,4 @@
-// What gradients of fused attention take: sums in floats for the queries' gradient.
+// What flash attention and cuDNN's take beside results: sums in floats for the queries' gradient.
 #include <algorithm>
 
 #include "tidemark/libtorch/phantom/cuda/operator_scratch.h"
@@ -7,20 +7,14 @@
 namespace tidemark::phantom {
 namespace {
 
-constexpr std::int64_t kFloat = 4, kMostSplits = 128;
+constexpr std::int64_t kFloat = 4, kMostSplits = 128, kBlock = 128;
 
 // Heads of all sequences.
 std::int64_t heads_of(const at::Tensor& query) { return query.size(0) * query.size(1); }
 
-// Does it lie by sequence, position, head, as the kernel reads it?
-bool lies_by_position(const at::Tensor& tensor) {
-  constexpr std::array<std::int64_t, 4> kOrder = {3, 1, 2, 0};
-  std::int64_t stride = 1;
-  for (const std::int64_t dimension : kOrder) {
-    if (tensor.size(dimension) != 1 && tensor.stride(dimension) != stride) return false;
-    stride *= tensor.size(dimension);
-  }
-  return true;
+// The kernel reads by sequence, position, head.
+Scratch copy_by_position(const at::Tensor& by_head) {
+  return bytes_to_straighten(by_head.transpose(1, 2));
 }
 
 // Where several heads of queries share a head of keys, each of them has gradients of keys and
@@ -34,9 +28,14 @@ std::int64_t scratch_of_shared_keys(const at::Tensor& query, const at::Tensor& k
 }
 
 // Columns of a head as the flash kernels count them.
-std::int64_t flash_columns(const at::Tensor& query) {
-  const std::int64_t size = query.size(3), multiple = size <= 128 ? 32 : 64;
-  return parts(size, multiple) * multiple;
+std::int64_t flash_columns(std::int64_t head_size) {
+  const std::int64_t multiple = head_size <= 128 ? 32 : 64;
+  return parts(head_size, multiple) * multiple;
+}
+
+// For each query of a head a number, and its gradient in floats.
+Scratch sums_of_flash_gradient(std::int64_t queries, std::int64_t head_size) {
+  return Scratch(queries * kFloat) + queries * flash_columns(head_size) * kFloat;
 }
 
 // Into how many parts a flash kernel splits the keys, so that all processors have work: the fewest
@@ -83,45 +82,40 @@ Scratch scratch_of_flash_attention(const CallFrame& frame) {
   if (query.dim() != 4 || key.dim() != 4 || frame.arg(3).toDouble() > 0) return 0;
   const std::int64_t splits = flash_splits(query, key);
   const std::int64_t rows = splits * heads_of(query) * query.size(2);
-  return splits < 2 ? Scratch(0) : Scratch(rows * flash_columns(query) * kFloat) + rows * kFloat;
+  return splits < 2 ? Scratch(0)
+                    : Scratch(rows * flash_columns(query.size(3)) * kFloat) + rows * kFloat;
 }
 
-// As cuDNN's, in whole blocks of 128 queries.
+// As cuDNN's, in whole blocks of 128 queries, after the gradient as the kernel reads it.
 Scratch scratch_of_flash_attention_gradient(const CallFrame& frame) {
-  constexpr std::int64_t kQueries = 128;
+  const at::Tensor& gradient = frame.arg(0).toTensor();
   const at::Tensor& query = frame.arg(1).toTensor();
   const at::Tensor& key = frame.arg(2).toTensor();
   const at::Tensor& value = frame.arg(3).toTensor();
   if (query.dim() != 4 || key.dim() != 4 || value.dim() != 4) return 0;
-  const std::int64_t rows = heads_of(query) * parts(query.size(2), kQueries) * kQueries;
-  return Scratch(rows * flash_columns(query) * kFloat) + rows * kFloat +
-         scratch_of_shared_keys(query, key, value);
+  return copy_by_position(gradient).then_results(
+      sums_of_flash_gradient(heads_of(query) * parts(query.size(2), kBlock) * kBlock,
+                             query.size(3)) +
+      scratch_of_shared_keys(query, key, value));
 }
 
-// The gradient as the kernel reads it; for floats its product with the output, whose sums by query
-// are then laid out by head; and blocks of 64 queries by 64 columns, each summed by several that
-// wait for each other.
-Workspaces of_efficient_attention_gradient(const CallFrame& frame) {
+// Of parts of many lengths, one after the other: each has a block more than fits. Position, head,
+// and where the parts end; else sequence, position, head.
+Scratch scratch_of_flash_attention_gradient_by_position(const CallFrame& frame) {
   const at::Tensor& gradient = frame.arg(0).toTensor();
   const at::Tensor& query = frame.arg(1).toTensor();
-  if (!session_options().cuda_choices || query.dim() != 4 || gradient.dim() != 4) return {};
-  constexpr std::int64_t kSide = 64, kLock = 16, kResults = 4;
-  const std::int64_t heads = heads_of(query), queries = query.size(2);
-  const std::int64_t blocks = parts(queries, kSide) * parts(query.size(3), kSide);
-  const std::int64_t is_float = query.scalar_type() == at::kFloat ? 1 : 0;
-  const auto itemsize = static_cast<std::int64_t>(gradient.itemsize());
-  Workspaces workspaces;
-  Pieces& pieces = workspaces.pieces;
-  const auto copy = pieces.take(lies_by_position(gradient) ? 0 : gradient.numel() * itemsize);
-  for (std::int64_t i = 0; i < kResults; ++i) pieces.add_result(i);
-  const auto product = pieces.take(is_float * gradient.numel() * kFloat);
-  const auto sums = pieces.take(is_float * heads * queries * kFloat);
-  const auto by_head = pieces.take(heads * queries * kFloat);
-  pieces.give_back(sums);
-  pieces.give_back(product);
-  const auto shared = pieces.take(is_float * heads * blocks * (kSide * kSide * kFloat + kLock));
-  for (const auto& one : {by_head, shared, copy}) pieces.give_back(one);
-  return workspaces;
+  const c10::IValue& ends = frame.arg(6);
+  const bool is_jagged = ends.isTensor() && ends.toTensor().defined();
+  if (query.dim() != (is_jagged ? 3 : 4)) return 0;
+  const auto by_head = [&](std::size_t i) {
+    const at::Tensor& tensor = frame.arg(i).toTensor();
+    return (is_jagged ? tensor.unsqueeze(0) : tensor).transpose(1, 2);
+  };
+  const std::int64_t rows = is_jagged ? query.size(0) + kBlock * (ends.toTensor().size(0) - 1)
+                                      : query.size(0) * parts(query.size(1), kBlock) * kBlock;
+  return bytes_to_straighten(gradient).then_results(
+      sums_of_flash_gradient(rows * query.size(-2), query.size(-1)) +
+      scratch_of_shared_keys(by_head(1), by_head(2), by_head(3)));
 }
 
 }  // namespace tidemark::phantom

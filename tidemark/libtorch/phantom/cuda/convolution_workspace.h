@@ -1,4 +1,4 @@
-// What cuDNN takes for itself inside a convolution, told from its shapes: rules fitted to an H200.
+// What cuDNN takes for itself inside a convolution, told from its shapes: trees fitted to an H200.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,15 @@ enum class ConvolutionPart : std::uint8_t { Forward, InputGradient, WeightGradie
 enum class ConvolutionNumber : std::uint8_t { Float, Half, BFloat16 };
 
 // A convolution that is not transposed; a transposed one is its input gradient, read backwards.
+// Of what each side has its own, the longest counts: the sides of a kernel, strides and so on.
 struct Convolution {
   std::int64_t batch = 0, inputs = 0, outputs = 0, groups = 1;  // channels
-  std::int64_t input_positions = 0, output_positions = 0;       // of one image and channel
-  std::int64_t taps = 1, kernel = 1;                            // all of a kernel; its longest side
-  std::int64_t stride = 1;
+  std::int64_t input_positions = 1, output_positions = 1;       // of one image and channel
+  std::int64_t least_input_side = 1, least_output_side = 1;
+  std::int64_t taps = 1, kernel = 1,
+               least_kernel = 1;  // all of a kernel; its longest side, its shortest
+  std::int64_t stride = 1, dilation = 1, padding = 0;
+  std::int64_t sides = 0;
   ConvolutionNumber number = ConvolutionNumber::Float;
   bool channels_last = false;
   std::int64_t multiprocessors = 132;

@@ -2,9 +2,11 @@
 #include "tidemark/libtorch/phantom/cuda/cuda_results.h"
 
 #include <ATen/ATen.h>
+#include <ATen/ScalarOps.h>
 
 #include <algorithm>
 
+#include "tidemark/libtorch/phantom/device/device_guard.h"
 #include "tidemark/libtorch/phantom/kernel/catalogue.h"
 #include "tidemark/libtorch/phantom/log/session.h"
 
@@ -41,11 +43,35 @@ void keep_room(CallFrame& frame, const Args& args) {
   storage->set_nbytes(std::max<std::int64_t>(bytes, static_cast<std::int64_t>(storage->nbytes())));
 }
 
+// Seed and offset of what is dropped are numbers of the host, but in a graph that is captured.
+void keep_seed_on_host(CallFrame& frame, const Args&) {
+  if (is_capturing()) return;
+  for (const std::size_t i : {2u, 3u}) frame.result(i) = c10::scalar_to_tensor(std::int64_t{0});
+}
+
+// Of a bias that is not there or wants no gradient.
+void drop_bias_gradient(CallFrame& frame, const Args& args) {
+  constexpr std::size_t kWanted = 15, kGradient = 3;
+  if (!args[kWanted].toBool()) frame.result(kGradient) = at::Tensor();
+}
+
+// CUDA's backward computes anew what the CPU's one finds in the second result.
+void leave_buffer_empty(CallFrame& frame, const Args&) {
+  if (!session_options().cuda_choices) return;
+  const at::Tensor buffer = frame.result(1).toTensor();
+  buffer.unsafeGetTensorImpl()->set_sizes_contiguous({0});
+  buffer.storage().unsafeGetStorageImpl()->set_nbytes(std::int64_t{0});
+}
+
 using CorrectedEntry = CatalogueEntry<Correction>;
 
 constexpr std::array kCorrections = {
     CorrectedEntry{"aten::convolution", &lay_out_convolution},
     CorrectedEntry{"aten::convolution_backward", &lay_out_convolution_backward},
+    CorrectedEntry{"aten::_scaled_dot_product_efficient_attention", &keep_seed_on_host},
+    CorrectedEntry{"aten::_efficient_attention_forward", &keep_seed_on_host},
+    CorrectedEntry{"aten::_efficient_attention_backward", &drop_bias_gradient},
+    CorrectedEntry{"aten::log_sigmoid_forward", &leave_buffer_empty},
     CorrectedEntry{"aten::mse_loss", &keep_room},
     CorrectedEntry{"aten::smooth_l1_loss", &keep_room},
     CorrectedEntry{"aten::soft_margin_loss", &keep_room},

@@ -1,4 +1,5 @@
-// Where CUDA's results differ from what meta kernels say: layouts of convolutions, room of losses.
+// Where CUDA's results differ from what meta kernels say: layouts of convolutions, room of losses,
+// what attention leaves on the host.
 #pragma once
 
 #include <c10/core/MemoryFormat.h>

@@ -49,12 +49,16 @@ Scratch scratch_of_rms_norm_gradient(const CallFrame& frame) {
   return scratch_of_row_norm_gradient(frame, frame.arg(5).toBoolList().get(1));
 }
 
-// Factor and summand of each channel of each image.
+// Factor and summand of each channel of each image, where there is a weight or a bias.
 Scratch scratch_of_group_norm(const CallFrame& frame) {
   const at::Tensor& input = frame.arg(0).toTensor();
   const std::int64_t channels = frame.arg(3).toInt() * frame.arg(4).toInt();
+  const auto is_there = [&](std::size_t i) {
+    return frame.arg(i).isTensor() && frame.arg(i).toTensor().defined();
+  };
+  const std::int64_t numbers = is_there(1) || is_there(2) ? 2 : 0;
   return bytes_to_straighten(input).then_results(
-      Scratch::times(2, channels * accumulator_bytes(input)));
+      Scratch::times(numbers, channels * accumulator_bytes(input)));
 }
 
 // Two sums and a factor of each channel of each image, and two factors of each group.
@@ -67,13 +71,17 @@ Scratch scratch_of_group_norm_gradient(const CallFrame& frame) {
 }
 
 // Where channels lie side by side, up to 128 blocks each take 256 rows at a time and leave four
-// numbers for each channel.
+// numbers for each channel. That kernel reads images; volumes in that order are reduced as any
+// tensor is.
 Scratch scratch_of_batch_norm(const CallFrame& frame) {
   constexpr std::int64_t kRows = 256, kMostBlocks = 128, kNumbers = 4, kCounters = 512;
   const at::Tensor& input = frame.arg(0).toTensor();
   if (!frame.arg(5).toBool() || input.dim() < 2 || input.numel() == 0) return 0;
+  const bool in_rows = input.is_contiguous();
+  if (!in_rows && !input.is_contiguous(at::MemoryFormat::ChannelsLast))
+    return scratch_of_variance_of_channels(input);
   const std::int64_t channels = input.size(1), rows = input.numel() / channels;
-  const bool side_by_side = input.stride(1) == 1 && (input.dim() == 2 || !input.is_contiguous());
+  const bool side_by_side = input.stride(1) == 1 && (input.dim() == 2 || !in_rows);
   if (!side_by_side || rows <= kRows) return 0;
   const std::int64_t blocks = std::min(parts(rows, kRows), kMostBlocks);
   return Scratch(kNumbers * channels * blocks * accumulator_bytes(input)) + kCounters;

@@ -81,6 +81,13 @@ Scratch scratch_of_distances(const CallFrame& frame) {
   return both;
 }
 
+// Rows are looked up by one list of indices.
+Scratch scratch_of_lookup(const CallFrame& frame) {
+  const at::Tensor& indices = frame.arg(1).toTensor();
+  const bool joins = can_be_joined(indices.sizes(), indices.strides());
+  return Scratch(joins ? 0 : bytes_of(indices)).then_results(0);
+}
+
 using ScratchEntry = CatalogueEntry<WorkspaceRule>;
 
 constexpr std::int64_t kMostResults = 3;  // of an operator in the table
@@ -104,6 +111,19 @@ Workspaces of_dropout(const CallFrame& frame) {
   return workspaces;
 }
 
+// The least and the greatest zero point, which are checked before anything is born.
+Workspaces of_quantized_channels(const CallFrame& frame) {
+  if (!session_options().cuda_choices) return {};
+  const auto bytes = static_cast<std::int64_t>(frame.arg(2).toTensor().itemsize());
+  Workspaces workspaces;
+  const auto least = workspaces.pieces.take(bytes), greatest = workspaces.pieces.take(bytes);
+  workspaces.pieces.give_back(greatest);
+  workspaces.pieces.give_back(least);
+  workspaces.pieces.add_result(0);
+  workspaces.pieces.add_result(1);
+  return workspaces;
+}
+
 constexpr std::array kScratchRules = {
     ScratchEntry{"aten::sum", &beside_results<&scratch_of_sum>},
     ScratchEntry{"aten::mean", &beside_results<&scratch_of_sum>},
@@ -115,6 +135,17 @@ constexpr std::array kScratchRules = {
     ScratchEntry{"aten::_unsafe_index_put", &beside_results<&scratch_of_index_put>},
     ScratchEntry{"aten::max", &beside_results<&scratch_of_extreme>},
     ScratchEntry{"aten::min", &beside_results<&scratch_of_extreme>},
+    ScratchEntry{"aten::aminmax", &beside_results<&scratch_of_both_extremes>},
+    ScratchEntry{"aten::std", &beside_results<&scratch_of_variance>},
+    ScratchEntry{"aten::var", &beside_results<&scratch_of_variance>},
+    ScratchEntry{"aten::std_mean", &beside_results<&scratch_of_variance>},
+    ScratchEntry{"aten::var_mean", &beside_results<&scratch_of_variance>},
+    ScratchEntry{"aten::_foreach_norm", &of_norms_of_list},
+    ScratchEntry{"aten::embedding", &beside_results<&scratch_of_lookup>},
+    ScratchEntry{"aten::fake_quantize_per_channel_affine_cachemask", &of_quantized_channels},
+    ScratchEntry{"aten::_fft_r2c", &beside_results<&scratch_of_fft>},
+    ScratchEntry{"aten::_fft_c2c", &beside_results<&scratch_of_fft>},
+    ScratchEntry{"aten::_fft_c2r", &beside_results<&scratch_of_fft_to_real>},
     ScratchEntry{"aten::sort", &beside_results<&scratch_of_sort>},
     ScratchEntry{"aten::topk", &beside_results<&scratch_of_topk>},
     ScratchEntry{"aten::_scaled_dot_product_cudnn_attention_backward",
@@ -123,8 +154,14 @@ constexpr std::array kScratchRules = {
                  &beside_results<&scratch_of_flash_attention>},
     ScratchEntry{"aten::_scaled_dot_product_flash_attention_backward",
                  &beside_results<&scratch_of_flash_attention_gradient>},
+    ScratchEntry{"aten::_flash_attention_backward",
+                 &beside_results<&scratch_of_flash_attention_gradient_by_position>},
+    ScratchEntry{"aten::_scaled_dot_product_efficient_attention", &of_efficient_attention},
     ScratchEntry{"aten::_scaled_dot_product_efficient_attention_backward",
                  &of_efficient_attention_gradient},
+    ScratchEntry{"aten::_efficient_attention_forward", &of_efficient_attention_by_position},
+    ScratchEntry{"aten::_efficient_attention_backward",
+                 &of_efficient_attention_gradient_by_position},
     ScratchEntry{"aten::native_dropout", &of_dropout},
     ScratchEntry{"aten::native_layer_norm", &beside_results<&scratch_of_layer_norm>},
     ScratchEntry{"aten::native_layer_norm_backward",

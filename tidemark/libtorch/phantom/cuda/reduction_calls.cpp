@@ -1,9 +1,12 @@
 // Reads sums, means and norms from their calls.
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 #include "tidemark/libtorch/phantom/cuda/operator_scratch.h"
 #include "tidemark/libtorch/phantom/cuda/reduction_scratch.h"
 #include "tidemark/libtorch/phantom/cuda/scratch_bytes.h"
+#include "tidemark/libtorch/phantom/log/session.h"
 
 namespace tidemark::phantom {
 namespace {
@@ -34,33 +37,37 @@ bool is_summed(const c10::IValue* dimensions, std::int64_t dimension, std::int64
                      [&](std::int64_t one) { return (one < 0 ? one + count : one) == dimension; });
 }
 
+// False where a dimension is empty.
+bool add_sides(Reduction& r, const at::Tensor& input, const c10::IValue* dimensions) {
+  for (std::int64_t i = input.dim(); i-- > 0;) {
+    const Side side{input.size(i), input.stride(i)};
+    if (side.size == 0) return false;
+    (is_summed(dimensions, i, input.dim()) ? r.summed : r.kept).add(side);
+  }
+  return true;
+}
+
 Scratch scratch_of_reduction(const at::Tensor& input, const c10::IValue* dimensions,
                              at::ScalarType result) {
-  const std::int64_t count = input.dim();
   const at::ScalarType given = input.scalar_type();
-  if (count > static_cast<std::int64_t>(Sides::kMost) || at::isComplexType(result)) return 0;
+  if (input.dim() > static_cast<std::int64_t>(Sides::kMost) || at::isComplexType(result)) return 0;
   // Numbers of another type than the result's are copied to that type first; only halves are not,
   // to be summed to floats.
   const bool as_it_is =
       given == result || ((given == at::kHalf || given == at::kBFloat16) && result == at::kFloat);
   Reduction r = reduction_of(as_it_is ? given : result);
   r.offset = as_it_is ? input.storage_offset() : 0;
-  for (std::int64_t i = count; i-- > 0;) {
-    const Side side{input.size(i), input.stride(i)};
-    if (side.size == 0) return 0;
-    (is_summed(dimensions, i, count) ? r.summed : r.kept).add(side);
-  }
+  if (!add_sides(r, input, dimensions)) return 0;
   return Scratch(as_it_is ? 0 : in_blocks(input.numel() * r.item_bytes)) + reduction_scratch(r);
 }
 
-// False where a dimension is empty.
-bool add_sides(Reduction& r, const at::Tensor& input, std::int64_t reduced) {
-  for (std::int64_t i = input.dim(); i-- > 0;) {
-    const Side side{input.size(i), input.stride(i)};
-    if (side.size == 0) return false;
-    (i == reduced ? r.summed : r.kept).add(side);
-  }
-  return true;
+// Mean, sum of squares and two counts, one of them in the type of the mean. Each load brings two
+// elements, to spare registers.
+Scratch scratch_of_variance_in(Reduction r, const at::Tensor& input,
+                               const c10::IValue& dimensions) {
+  r.accumulator_bytes *= 4;
+  r.inputs_of_load = 2;
+  return add_sides(r, input, &dimensions) ? reduction_scratch(r) : Scratch(0);
 }
 
 at::ScalarType type_asked_for(const c10::IValue& asked, at::ScalarType otherwise) {
@@ -93,13 +100,79 @@ Scratch scratch_of_extreme(const CallFrame& frame) {
   if (frame.count() < 3 || !frame.arg(1).isInt() || input.dim() == 0 ||
       input.dim() > static_cast<std::int64_t>(Sides::kMost))
     return 0;
-  const std::int64_t dimension = frame.arg(1).toInt();
+  const c10::IValue dimension(c10::List<std::int64_t>({frame.arg(1).toInt()}));
   Reduction r = reduction_of(input.scalar_type());
   r.accumulator_bytes = kValueAndPlace;
   r.offset = input.storage_offset();
-  return add_sides(r, input, dimension < 0 ? dimension + input.dim() : dimension)
-             ? reduction_scratch(r)
-             : Scratch(0);
+  return add_sides(r, input, &dimension) ? reduction_scratch(r) : Scratch(0);
+}
+
+// aminmax(self), of all elements as they follow each other: partial answers are two of them.
+Scratch scratch_of_both_extremes(const CallFrame& frame) {
+  const at::Tensor& input = frame.arg(0).toTensor();
+  if (!frame.arg(1).isNone() || input.numel() == 0) return 0;
+  Reduction r = reduction_of(input.scalar_type());
+  r.accumulator_bytes = 2 * r.item_bytes;
+  r.summed.add({input.numel(), 1});
+  return bytes_to_straighten(input) + reduction_scratch(r);
+}
+
+// std.correction(self, dimensions, correction, keepdim), and so on.
+Scratch scratch_of_variance(const CallFrame& frame) {
+  const at::Tensor& input = frame.arg(0).toTensor();
+  if (frame.count() < 4 || !at::isFloatingType(input.scalar_type()) ||
+      input.dim() > static_cast<std::int64_t>(Sides::kMost))
+    return 0;
+  Reduction r = reduction_of(input.scalar_type());
+  r.offset = input.storage_offset();
+  return scratch_of_variance_in(r, input, frame.arg(1));
+}
+
+// Sums are floats, and numbers of other types are copied to floats first; only float16 is not.
+Scratch scratch_of_variance_of_channels(const at::Tensor& input) {
+  if (input.dim() > static_cast<std::int64_t>(Sides::kMost)) return 0;
+  c10::List<std::int64_t> dimensions;
+  for (std::int64_t i = 0; i < input.dim(); ++i)
+    if (i != 1) dimensions.push_back(i);
+  const bool is_copied = input.scalar_type() == at::kBFloat16;
+  Reduction r = reduction_of(is_copied ? at::kFloat : input.scalar_type());
+  r.offset = is_copied ? 0 : input.storage_offset();
+  return Scratch(is_copied ? in_blocks(input.numel() * r.item_bytes) : 0) +
+         scratch_of_variance_in(r, input, c10::IValue(dimensions));
+}
+
+// A partial norm for each chunk of the longest tensor, of every tensor; other norms than these go
+// tensor by tensor, as do tensors of several types or that do not lie densely.
+Workspaces of_norms_of_list(const CallFrame& frame) {
+  constexpr std::int64_t kChunk = 65536;
+  const c10::Scalar order = frame.arg(1).toScalar();
+  const double power = order.isComplex() ? 0 : order.toDouble();
+  if (!session_options().cuda_choices || !(power == 1 || power == 2 || std::isinf(power)))
+    return {};
+  std::int64_t tensors = 0, chunks = 0;
+  std::optional<at::ScalarType> type;
+  bool fast = true;
+  for_each_tensor(frame.arg(0), [&](const at::Tensor& t) {
+    if (!type) type = t.scalar_type();
+    fast = fast && t.scalar_type() == *type && t.is_non_overlapping_and_dense();
+    ++tensors;
+    chunks = std::max(chunks, parts(t.numel(), kChunk));
+  });
+  if (!fast || !type || !at::isFloatingType(*type)) return {};
+  const std::int64_t bytes = reduction_of(*type).accumulator_bytes;
+  Workspaces workspaces;
+  const auto partial = workspaces.pieces.take(tensors * chunks * bytes);
+  for (std::int64_t i = 0; i < tensors; ++i) workspaces.pieces.add_result(i);
+  workspaces.pieces.give_back(partial);
+  return workspaces;
+}
+
+Scratch scratch_of_bias_gradient(const at::Tensor& gradient) {
+  c10::List<std::int64_t> summed;
+  for (std::int64_t i = 0; i < gradient.dim(); ++i)
+    if (i != 1) summed.push_back(i);
+  const c10::IValue dimensions(summed);
+  return scratch_of_reduction(gradient, &dimensions, gradient.scalar_type());
 }
 
 Scratch scratch_of_adding_rows(std::int64_t rows, std::int64_t length, const at::Tensor& like) {

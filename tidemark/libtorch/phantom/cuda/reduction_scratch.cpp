@@ -96,7 +96,8 @@ Scratch reduction_scratch(Reduction r) {
   const bool dense = (along_sum ? r.summed : r.kept).list[0].stride == 1;
   const std::int64_t loaded = dense && !along_sum ? results_of_load(r) : 1;
   const bool loads_inputs = dense && along_sum && inputs >= 128 && r.summed.count == 1;
-  const std::int64_t across = along_sum ? inputs / (loads_inputs ? 4 : 1) : outputs / loaded;
+  const std::int64_t across =
+      along_sum ? inputs / (loads_inputs ? r.inputs_of_load : 1) : outputs / loaded;
   const Block block = block_of(across, along_sum ? outputs : inputs, kThreads / loaded);
   const std::int64_t lanes = along_sum ? block.width : 1;
   if (parts(inputs, lanes) < std::min(block.height * kLeastValues, kMostValues)) return 0;

@@ -29,6 +29,7 @@ struct Reduction {
   Sides kept;  // the last dimension first, as the result lies
   std::int64_t offset = 0;
   std::int64_t item_bytes = 4, accumulator_bytes = 4;
+  std::int64_t inputs_of_load = 4;  // of those that lie side by side
   std::int64_t multiprocessors = 132, threads_of_multiprocessor = 2048;
 };
 

@@ -10,6 +10,7 @@
 #include "tidemark/libtorch/phantom/cuda/convolution_workspace.h"
 #include "tidemark/libtorch/phantom/cuda/cuda_results.h"
 #include "tidemark/libtorch/phantom/cuda/operator_scratch.h"
+#include "tidemark/libtorch/phantom/cuda/product_copies.h"
 #include "tidemark/libtorch/phantom/kernel/catalogue.h"
 #include "tidemark/libtorch/phantom/log/session.h"
 
@@ -70,16 +71,23 @@ std::optional<Convolution> read_convolution(const ConvolutionArguments& a) {
   c.groups = a.groups;
   c.inputs = a.transposed ? a.weight.size(1) * a.groups : a.input.size(1);
   c.outputs = a.weight.size(0);
-  std::int64_t given = 1, made = 1;
-  for (std::int64_t i = 2; i < a.input.dim(); ++i) {
-    given *= a.input.size(i);
-    made *= result_side(a, static_cast<std::size_t>(i - 2));
-    c.taps *= a.weight.size(i);
-    c.kernel = std::max(c.kernel, a.weight.size(i));
+  c.sides = a.input.dim() - 2;
+  c.least_kernel = c.least_input_side = c.least_output_side = INT64_MAX;
+  for (std::int64_t i = 0; i < c.sides; ++i) {
+    std::int64_t given = a.input.size(i + 2), made = result_side(a, static_cast<std::size_t>(i));
+    if (a.transposed) std::swap(given, made);
+    const std::int64_t kernel = a.weight.size(i + 2);
+    c.input_positions *= given;
+    c.output_positions *= made;
+    c.taps *= kernel;
+    c.kernel = std::max(c.kernel, kernel);
+    c.least_kernel = std::min(c.least_kernel, kernel);
+    c.least_input_side = std::min(c.least_input_side, given);
+    c.least_output_side = std::min(c.least_output_side, made);
   }
-  c.input_positions = a.transposed ? made : given;
-  c.output_positions = a.transposed ? given : made;
   c.stride = *std::max_element(a.stride.begin(), a.stride.end());
+  c.dilation = *std::max_element(a.dilation.begin(), a.dilation.end());
+  c.padding = *std::max_element(a.padding.begin(), a.padding.end());
   c.number = *number;
   c.channels_last = convolution_format(a.input, a.weight) != at::MemoryFormat::Contiguous;
   c.multiprocessors = virtual_gpus().model().multiprocessors;
@@ -93,9 +101,11 @@ std::int64_t bytes_to_lay_out(const at::Tensor& tensor, at::MemoryFormat order) 
              : tensor.numel() * static_cast<std::int64_t>(tensor.itemsize());
 }
 
-std::int64_t copies_of(const ConvolutionArguments& a) {
-  const at::MemoryFormat order = convolution_format(a.input, a.weight);
-  return bytes_to_lay_out(a.input, order) + bytes_to_lay_out(a.weight, order);
+// The weight's copy is there for as long as the library computes with it.
+void add_with_weight(Pieces& pieces, const ConvolutionArguments& a, std::int64_t workspace) {
+  const auto copy = pieces.take(bytes_to_lay_out(a.weight, convolution_format(a.input, a.weight)));
+  pieces.add_brief(workspace);
+  pieces.give_back(copy);
 }
 
 Workspaces of_convolution(const CallFrame& frame) {
@@ -106,14 +116,16 @@ Workspaces of_convolution(const CallFrame& frame) {
       arguments.transposed ? ConvolutionPart::InputGradient : ConvolutionPart::Forward;
   Workspaces workspaces{.can_do_without = true};
   Pieces& pieces = workspaces.pieces;
-  const auto copies = pieces.take(copies_of(arguments));
+  const auto copy = pieces.take(
+      bytes_to_lay_out(arguments.input, convolution_format(arguments.input, arguments.weight)));
   pieces.add_result(0);
-  pieces.add_brief(convolution_workspace(part, *c));
-  pieces.give_back(copies);
+  add_with_weight(pieces, arguments, convolution_workspace(part, *c));
+  pieces.give_back(copy);
   return workspaces;
 }
 
-// First the input's gradient, then the weight's, then the bias's.
+// First the input's gradient, then the weight's, then the bias's, which is a sum. The input is read
+// for the weight's gradient alone, and the weight for the input's.
 Workspaces of_convolution_backward(const CallFrame& frame) {
   const ConvolutionArguments arguments = read_arguments(frame, 1, 4);
   const std::optional<Convolution> c = read_convolution(arguments);
@@ -123,16 +135,18 @@ Workspaces of_convolution_backward(const CallFrame& frame) {
       arguments.transposed ? ConvolutionPart::Forward : ConvolutionPart::InputGradient;
   Workspaces workspaces{.can_do_without = true};
   Pieces& pieces = workspaces.pieces;
-  const auto copies =
-      pieces.take(copies_of(arguments) +
-                  bytes_to_lay_out(frame.arg(0).toTensor(),
-                                   convolution_format(arguments.input, arguments.weight)));
+  const at::Tensor& gradient = frame.arg(0).toTensor();
+  const at::MemoryFormat order = convolution_format(arguments.input, arguments.weight);
+  const auto input = pieces.take(wanted.get(1) ? bytes_to_lay_out(arguments.input, order) : 0);
+  const auto copy = pieces.take(bytes_to_lay_out(gradient, order));
   pieces.add_result(0);
-  if (wanted.get(0)) pieces.add_brief(convolution_workspace(part, *c));
+  if (wanted.get(0)) add_with_weight(pieces, arguments, convolution_workspace(part, *c));
   pieces.add_result(1);
   if (wanted.get(1)) pieces.add_brief(convolution_workspace(ConvolutionPart::WeightGradient, *c));
-  pieces.give_back(copies);
+  pieces.give_back(copy);
+  pieces.give_back(input);
   pieces.add_result(2);
+  if (wanted.get(2)) pieces.add_nested(scratch_of_bias_gradient(gradient).amounts(), 0, 0);
   return workspaces;
 }
 
@@ -141,13 +155,32 @@ Workspaces of_product(MatmulLibrary library) { return {.matmul = library}; }
 Workspaces of_blas(const CallFrame&) { return of_product(MatmulLibrary::Blas); }
 Workspaces of_blas_lt(const CallFrame&) { return of_product(MatmulLibrary::BlasLt); }
 
+Workspaces with_copies(Workspaces product, const Pieces& copies) {
+  if (session_options().cuda_choices) product.pieces = copies;
+  return product;
+}
+
+// Which argument the first matrix is; the second one comes next.
+template <std::size_t kFirst>
+Workspaces of_matrices(const CallFrame& frame) {
+  return with_copies(of_blas(frame), copies_in_product(frame.arg(kFirst).toTensor(),
+                                                       frame.arg(kFirst + 1).toTensor()));
+}
+
+template <std::size_t kFirst>
+Workspaces of_batches(const CallFrame& frame) {
+  return with_copies(of_blas(frame), copies_in_batched_product(frame.arg(kFirst).toTensor(),
+                                                               frame.arg(kFirst + 1).toTensor()));
+}
+
 // A bias is added by cuBLASLt within the product, a matrix is not.
 Workspaces of_addmm(const CallFrame& frame) {
   const at::Tensor& bias = frame.arg(0).toTensor();
   const at::Tensor& right = frame.arg(2).toTensor();
   const bool adds_bias =
       bias.dim() == 1 && bias.is_contiguous() && right.size(0) > 1 && right.size(1) > 1;
-  return adds_bias ? of_blas_lt(frame) : of_blas(frame);
+  return with_copies(adds_bias ? of_blas_lt(frame) : of_blas(frame),
+                     copies_in_product(frame.arg(1).toTensor(), right));
 }
 
 using WorkspaceEntry = CatalogueEntry<WorkspaceRule>;
@@ -156,9 +189,9 @@ constexpr std::array kWorkspaceRules = {
     WorkspaceEntry{"aten::convolution", &of_convolution},
     WorkspaceEntry{"aten::convolution_backward", &of_convolution_backward},
     // What a first call of each was seen to keep on an H200.
-    WorkspaceEntry{"aten::mm", &of_blas},
-    WorkspaceEntry{"aten::bmm", &of_blas},
-    WorkspaceEntry{"aten::baddbmm", &of_blas},
+    WorkspaceEntry{"aten::mm", &of_matrices<0>},
+    WorkspaceEntry{"aten::bmm", &of_batches<0>},
+    WorkspaceEntry{"aten::baddbmm", &of_batches<1>},
     WorkspaceEntry{"aten::addbmm", &of_blas},
     WorkspaceEntry{"aten::mv", &of_blas},
     WorkspaceEntry{"aten::addmv", &of_blas},
@@ -167,6 +200,9 @@ constexpr std::array kWorkspaceRules = {
     WorkspaceEntry{"aten::_int_mm", &of_blas},
     WorkspaceEntry{"aten::linalg_inv_ex", &of_blas},
     WorkspaceEntry{"aten::_linalg_solve_ex", &of_blas},
+    WorkspaceEntry{"aten::linalg_lu_solve", &of_blas},
+    WorkspaceEntry{"aten::linalg_solve_triangular", &of_blas},
+    WorkspaceEntry{"aten::triangular_solve", &of_blas},
     WorkspaceEntry{"aten::addmm", &of_addmm},
     WorkspaceEntry{"aten::_addmm_activation", &of_addmm},
     WorkspaceEntry{"aten::_scaled_mm", &of_blas_lt},

@@ -27,19 +27,25 @@ struct Workspaces {
   bool are_none() const { return pieces.is_empty() && matmul == MatmulLibrary::None; }
 
   // Calls bear(i) for each of so many tensors, in the order in which a real call makes them, and
-  // takes all else in between.
+  // takes all else in between. A library's workspace is taken when it is called: after copies of
+  // what it reads.
   template <class Bear>
   void follow(c10::DeviceIndex device, std::size_t tensors, Bear&& bear) const {
     for (std::size_t i = 0; i < tensors; ++i)
       if (!pieces.names_result(i)) bear(i);
-    keep_matmul_workspace(device, matmul);
+    MatmulLibrary called = matmul;
+    const auto call = [&] {
+      keep_matmul_workspace(device, std::exchange(called, MatmulLibrary::None));
+    };
     c10::SmallVector<c10::Storage, 4> taken;
     for (const Piece& piece : pieces) {
       const auto number = static_cast<std::size_t>(piece.value);
+      if (piece.kind == Piece::Kind::GiveBack) call();
       if (piece.kind == Piece::Kind::Take) taken.push_back(take(device, piece.value));
       else if (piece.kind == Piece::Kind::Result && number < tensors) bear(number);
       else if (piece.kind == Piece::Kind::GiveBack && number < taken.size()) taken[number] = {};
     }
+    call();
   }
 
  private:

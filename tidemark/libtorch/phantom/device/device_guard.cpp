@@ -73,6 +73,7 @@ class VirtualGuard final : public c10::impl::DeviceGuardImplInterface {
     return is_capturing_;
   }
   void set_capturing(bool is_capturing) { is_capturing_ = is_capturing; }
+  bool is_capturing() const { return is_capturing_; }
 
  private:
   std::atomic<bool> is_capturing_{false};
@@ -94,6 +95,8 @@ Guards g_guards;
 void install_device_guard() { g_guards.before = slot().exchange(&g_guards.ours); }
 
 void set_capturing(bool is_capturing) { g_guards.ours.set_capturing(is_capturing); }
+
+bool is_capturing() { return g_guards.ours.is_capturing(); }
 
 void remove_device_guard() { slot().store(g_guards.before); }
 

@@ -9,5 +9,6 @@ void remove_device_guard();
 
 // Whether streams say that a CUDA graph is being captured.
 void set_capturing(bool is_capturing);
+bool is_capturing();
 
 }  // namespace tidemark::phantom

@@ -70,6 +70,7 @@ OperatorFacts::OperatorFacts(const c10::OperatorHandle& op)
   floats_change_shapes = may_change_shapes_by_floats(schema);
   fills = is_one_of(base, {"aten::zeros_like", "aten::ones_like", "aten::full_like",
                            "aten::new_zeros", "aten::new_ones", "aten::new_full"});
+  reads_no_buffer = base == "aten::log_sigmoid_backward";
   mixes_devices = may_mix_devices(base);
   is_view = shares_without_writing(schema);
   leaves_values_open = reshapes || base.find("empty") != std::string::npos;
@@ -137,6 +138,7 @@ void PhantomKernel::run(CallFrame& frame) {
     if (*learned) may_be_known = (*learned)->may_be_known;
   }
   if (computes && facts_.fills) args[0] = shape_on_host(args[0].toTensor());
+  if (computes && facts_.reads_no_buffer) args[2] = log_sigmoid_buffer_on_host(args[1].toTensor());
   if (computes && may_be_known) compute_known(frame, args, facts_.is_random);
   else if (forgets) forget_written(frame.op(), args);
   if (facts_.plausible) facts_.plausible(frame, args);

@@ -28,6 +28,7 @@ struct OperatorFacts {
   bool overwrites = false;            // it does so whatever was there before
   bool floats_change_shapes = false;  // of another library: nobody knows what its numbers mean
   bool fills = false;                 // zeros_like(): only the shape of its argument counts
+  bool reads_no_buffer = false;       // log_sigmoid_backward(): but on the CPU it does
   bool mixes_devices = false;         // copy_(): arguments of several GPUs may meet
   bool is_view = false;             // results share the storage of an argument: values come with it
   bool leaves_values_open = false;  // empty(), resize_(): there are no values to compute

@@ -163,6 +163,12 @@ at::Tensor shape_on_host(const at::Tensor& tensor) {
   return at::zeros({}, tensor.options().device(at::kCPU)).expand(tensor.sizes());
 }
 
+at::Tensor log_sigmoid_buffer_on_host(const at::Tensor& input) {
+  at::AutoDispatchBelowADInplaceOrView below;
+  QuietPython quiet;
+  return std::get<1>(at::log_sigmoid_forward(is_phantom(input) ? known_values(input) : input));
+}
+
 void forget(const at::Tensor& phantom) {
   if (StorageRecord* record = record_of(phantom)) record->known.reset();
 }

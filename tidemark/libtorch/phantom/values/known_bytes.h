@@ -52,6 +52,9 @@ void make_assumed(const at::Tensor& tensor);
 // A CPU tensor of the same shape over a single element: for operators that read no more.
 at::Tensor shape_on_host(const at::Tensor& tensor);
 
+// What the CPU's backward of log_sigmoid() reads beside the input; CUDA's forward leaves it empty.
+at::Tensor log_sigmoid_buffer_on_host(const at::Tensor& input);
+
 // The arguments with known values in place of phantoms, for a call on the CPU.
 torch::jit::Stack on_host(const std::vector<c10::IValue>& args);
 // Assumed as soon as one of the arguments is.
