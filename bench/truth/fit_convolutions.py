@@ -373,6 +373,7 @@ def main() -> None:
     count = len(rows) + len(known)
     is_known = np.repeat(np.arange(count) >= len(rows), 3)
     is_left_out = np.repeat(np.random.default_rng(0).random(count) < arguments.check, 3) & ~is_known
+
     def learned(group: tuple[str, Array, bool]) -> tuple[Tree, str]:
         name, of, is_of_weights = group
         tree = fitted(name, calls, of & ~is_left_out & ~is_known, amounts(is_of_weights))

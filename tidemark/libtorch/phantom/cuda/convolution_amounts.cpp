@@ -4,14 +4,13 @@
 #include <algorithm>
 
 #include "tidemark/engine/base/rounding.h"
+#include "tidemark/libtorch/phantom/cuda/scratch_bytes.h"
 
 namespace tidemark::phantom {
 namespace {
 
 constexpr std::int64_t kFloatBytes = 4;
 constexpr std::int64_t kTile = 128, kNarrowTile = 64;  // of a matrix product, in elements
-
-std::int64_t divided_up(std::int64_t n, std::int64_t by) { return (n + by - 1) / by; }
 
 // The sizes of a call's three tensors, and of the matrix product that it is.
 struct Sizes {
@@ -38,7 +37,7 @@ struct Sizes {
     return padded(c.outputs, pad) * (padded(c.inputs, pad) / c.groups) * c.taps * itemsize;
   }
   std::int64_t tiles(std::int64_t rows, std::int64_t wide) const {
-    return divided_up(group_outputs, rows) * divided_up(columns, wide);
+    return parts(group_outputs, rows) * parts(columns, wide);
   }
 };
 
@@ -51,9 +50,9 @@ std::int64_t shortest_part(const Convolution& c) {
 
 std::int64_t split_sum(const Sizes& s) {
   const std::int64_t tiles = s.tiles(kTile, s.group_outputs <= kNarrowTile ? kNarrowTile : kTile);
-  const std::int64_t parts =
+  const std::int64_t splits =
       std::min(s.c.multiprocessors / tiles, s.positions / shortest_part(s.c));
-  return parts < 2 ? 0 : parts * s.matrix;
+  return splits < 2 ? 0 : splits * s.matrix;
 }
 
 // Of transformed planes half the numbers, complex ones, are kept.
@@ -63,7 +62,7 @@ std::int64_t frequencies(const Amount& amount, const Convolution& c) {
 }
 
 std::int64_t winograd(std::int64_t side, const Convolution& c) {
-  const std::int64_t tiles = c.batch * divided_up(c.output_positions, side * side);
+  const std::int64_t tiles = c.batch * parts(c.output_positions, side * side);
   const std::int64_t numbers = (side + 2) * (side + 2) * kFloatBytes;
   return numbers * (tiles * (c.inputs + c.outputs) + c.inputs * c.outputs);
 }
@@ -77,13 +76,13 @@ std::int64_t more(const Amount& amount, const Sizes& s) {
     case More::kBatch: return a * s.c.batch * s.matrix;
     case More::kHalfOfTiles: return processors / 2 * kTile * kTile * kFloatBytes;
     case More::kPartsOfTiles: {
-      const std::int64_t parts = a * processors / s.tiles(amount.b, amount.c);
-      return parts < 2 ? 0 : parts * s.matrix;
+      const std::int64_t splits = a * processors / s.tiles(amount.b, amount.c);
+      return splits < 2 ? 0 : splits * s.matrix;
     }
     case More::kWholeTiles: {
       const std::int64_t tiles = s.tiles(amount.b, amount.c);
-      const std::int64_t parts = std::max<std::int64_t>(a * processors / tiles, 1);
-      return parts * tiles * amount.b * amount.c * kFloatBytes;
+      const std::int64_t splits = std::max<std::int64_t>(a * processors / tiles, 1);
+      return splits * tiles * amount.b * amount.c * kFloatBytes;
     }
     case More::kSplit: return split_sum(s);
     case More::kFrequencies: return frequencies(amount, s.c);

@@ -16,8 +16,8 @@ struct Convolution {
   std::int64_t batch = 0, inputs = 0, outputs = 0, groups = 1;  // channels
   std::int64_t input_positions = 1, output_positions = 1;       // of one image and channel
   std::int64_t least_input_side = 1, least_output_side = 1;
-  std::int64_t taps = 1, kernel = 1,
-               least_kernel = 1;  // all of a kernel; its longest side, its shortest
+  std::int64_t taps = 1;                      // all of a kernel
+  std::int64_t kernel = 1, least_kernel = 1;  // its longest side, its shortest
   std::int64_t stride = 1, dilation = 1, padding = 0;
   std::int64_t sides = 0;
   ConvolutionNumber number = ConvolutionNumber::Float;

@@ -84,10 +84,9 @@ Workspaces of_gradients(const EfficientCall& call, const at::Tensor& gradient, b
   const std::int64_t sum = call.query.size(0) * call.heads * call.rows * kSumBytes;
   const std::int64_t of_float = call.is_float() ? 1 : 0;
   const std::int64_t is_copied = call.heads > 1 && call.rows > 1 ? of_float : 0;
-  const auto itemsize = static_cast<std::int64_t>(gradient.itemsize());
   Workspaces workspaces;
   Pieces& pieces = workspaces.pieces;
-  const auto copy = pieces.take(is_straight ? 0 : gradient.numel() * itemsize);
+  const auto copy = pieces.take(is_straight ? 0 : static_cast<std::int64_t>(gradient.nbytes()));
   for (std::int64_t i = 0; i < kResults; ++i) pieces.add_result(i);
   const auto product = pieces.take(of_float * gradient.numel() * kSumBytes);
   const auto sums = pieces.take(is_copied * sum);

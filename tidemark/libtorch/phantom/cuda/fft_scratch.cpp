@@ -9,10 +9,6 @@
 namespace tidemark::phantom {
 namespace {
 
-std::int64_t bytes_of_signal(const at::Tensor& tensor) {
-  return tensor.numel() * static_cast<std::int64_t>(tensor.itemsize());
-}
-
 // Of a tensor of these sizes and strides, all but the transformed dimensions.
 bool signals_join(at::IntArrayRef sizes, at::IntArrayRef strides,
                   const c10::List<std::int64_t>& transformed) {
@@ -49,7 +45,7 @@ bool can_be_joined(at::IntArrayRef sizes, at::IntArrayRef strides) {
 Scratch scratch_of_fft(const CallFrame& frame) {
   const at::Tensor& signal = frame.arg(0).toTensor();
   const bool joins = signals_join(signal.sizes(), signal.strides(), frame.arg(1).toIntList());
-  return joins ? 0 : bytes_of_signal(signal);
+  return joins ? 0 : static_cast<std::int64_t>(signal.nbytes());
 }
 
 // cuFFT overwrites what it makes real numbers of, so it is given a copy, which is contiguous.
@@ -59,7 +55,7 @@ Scratch scratch_of_fft_to_real(const CallFrame& frame) {
   for (std::size_t i = strides.size(); i-- > 1;)
     strides[i - 1] = strides[i] * std::max<std::int64_t>(signal.sizes()[i], 1);
   const bool joins = signals_join(signal.sizes(), strides, frame.arg(1).toIntList());
-  return Scratch::times(joins ? 1 : 2, bytes_of_signal(signal));
+  return Scratch::times(joins ? 1 : 2, static_cast<std::int64_t>(signal.nbytes()));
 }
 
 }  // namespace tidemark::phantom

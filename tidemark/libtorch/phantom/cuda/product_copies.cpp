@@ -7,10 +7,6 @@
 namespace tidemark::phantom {
 namespace {
 
-std::int64_t bytes_of_copy(const at::Tensor& tensor) {
-  return tensor.numel() * static_cast<std::int64_t>(tensor.itemsize());
-}
-
 // Are neighbours along dimension `fast` neighbours in memory, and lines along it apart?
 bool lies_along(const at::Tensor& matrices, std::int64_t fast, std::int64_t slow) {
   return matrices.stride(fast) == 1 &&
@@ -31,8 +27,10 @@ Pieces copies_of(const at::Tensor& first, bool first_is_copied, const at::Tensor
   Pieces pieces;
   if (!first_is_copied && !second_is_copied) return pieces;
   pieces.add_result(0);
-  const auto of_first = pieces.take(first_is_copied ? bytes_of_copy(first) : 0);
-  const auto of_second = pieces.take(second_is_copied ? bytes_of_copy(second) : 0);
+  const auto of_first =
+      pieces.take(first_is_copied ? static_cast<std::int64_t>(first.nbytes()) : 0);
+  const auto of_second =
+      pieces.take(second_is_copied ? static_cast<std::int64_t>(second.nbytes()) : 0);
   pieces.give_back(of_second);
   pieces.give_back(of_first);
   return pieces;
